@@ -1,0 +1,60 @@
+"""discreet: decide what can be published from confidential data."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.data.codebook import Codebook as Codebook
+    from discreet.data.codebook import Role as Role
+    from discreet.data.codebook import Variable as Variable
+    from discreet.data.hierarchy import Hierarchy as Hierarchy
+    from discreet.decision.alternatives import alternatives as alternatives
+    from discreet.decision.assess import Assessment as Assessment
+    from discreet.decision.assess import assess as assess
+    from discreet.decision.decide import Decision as Decision
+    from discreet.decision.decide import decide as decide
+    from discreet.decision.policy import Policy as Policy
+    from discreet.decision.verdict import Verdict as Verdict
+    from discreet.errors import DisclosureError as DisclosureError
+    from discreet.intruder.bounds.bounder import bounds as bounds
+    from discreet.intruder.bounds.result import CellBounds as CellBounds
+    from discreet.release.release import Release as Release
+    from discreet.report.html import write_html as write_html
+    from discreet.table.formula import Formula as Formula
+    from discreet.table.load import load as load
+    from discreet.table.microdata import Microdata as Microdata
+    from discreet.table.table import Table as Table
+
+_HOMES = {
+    "Assessment": "decision.assess",
+    "CellBounds": "intruder.bounds.result",
+    "Codebook": "data.codebook",
+    "Decision": "decision.decide",
+    "DisclosureError": "errors",
+    "Formula": "table.formula",
+    "Hierarchy": "data.hierarchy",
+    "Microdata": "table.microdata",
+    "Policy": "decision.policy",
+    "Release": "release.release",
+    "Role": "data.codebook",
+    "Table": "table.table",
+    "Variable": "data.codebook",
+    "Verdict": "decision.verdict",
+    "alternatives": "decision.alternatives",
+    "assess": "decision.assess",
+    "bounds": "intruder.bounds.bounder",
+    "decide": "decision.decide",
+    "load": "table.load",
+    "write_html": "report.html",
+}
+__all__ = sorted(_HOMES)  # noqa: PLE0605 every name is imported when it is first used
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"discreet has no {name!r}; it has {', '.join(__all__)}")
+    return getattr(import_module(f"discreet.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,94 @@
+"""`discreet bounds`: what a release says for certain about each cell."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+from discreet.cli.options import data_options, json_option, print_json, read_data, release_option
+
+
+@click.command(
+    "bounds",
+    epilog='Example: discreet bounds example:tract --release "Race*Income" --cells all',
+)
+@data_options
+@release_option
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "closed", "linear"]),
+    default="auto",
+    show_default=True,
+    help="Closed form (decomposable releases) or linear programs.",
+)
+@click.option(
+    "--cells",
+    type=click.Choice(["small", "nonzero", "all"]),
+    default="small",
+    show_default=True,
+    help="Which cells to bound.",
+)
+@click.option(
+    "--small",
+    "at_most",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Counts from 1 to this are small.",
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Time for linear programs; what is left keeps outer bounds.",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    help="Write the intervals (.csv, .parquet) or their chart (.png, .svg, .html).",
+)
+@json_option
+def bounds_command(
+    release: str,
+    method: Any,
+    cells: str,
+    at_most: int,
+    limit: float | None,
+    out: str | None,
+    as_json: bool,
+    **data: Any,
+) -> None:
+    """Feasible intervals of cells, given the released margins."""
+    from discreet.intruder.bounds.bounder import bounds
+    from discreet.look.progress import working
+    from discreet.release.release import Release
+
+    table = read_data(**data)
+    public = Release.margins(table, release)
+    chosen = {"small": lambda: table.small(at_most), "nonzero": table.nonzero, "all": table.all}
+    targets = chosen[cells]()
+    with working("bounding"):
+        found = bounds(public, targets, method=method, seconds=limit or math.inf)
+    if out:
+        _write(found, targets, out)
+    if as_json:
+        print_json(found.to_json(targets.counts))
+        return
+    from rich.console import Console
+
+    from discreet.report.text import print_bounds
+
+    print_bounds(found, targets.counts, Console(highlight=False))
+    if out:
+        click.echo(f"Written: {out}")
+
+
+def _write(found: Any, targets: Any, out: str) -> None:
+    from discreet.report.export import save_chart, save_frame
+
+    if out.endswith((".csv", ".parquet")):
+        save_frame(found.to_frame(counts=targets.counts), out)
+    else:
+        save_chart(found.plot(counts=targets.counts), out)

@@ -1,0 +1,55 @@
+"""`discreet`: the group of commands, and how errors and interrupts end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from discreet.cli.assess import assess_command
+from discreet.cli.bounds import bounds_command
+from discreet.cli.diff import diff_command
+from discreet.cli.examples import examples_command
+from discreet.cli.policy import policy_command
+from discreet.errors import DisclosureError
+
+
+class WrongInput(click.ClickException):
+    """One sentence on standard error, exit code 2."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"discreet: {self.message}", err=True)
+
+
+class Commands(click.Group):
+    """Commands whose errors are sentences and whose interruption leaves nothing behind."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DisclosureError as error:
+            raise WrongInput(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("discreet: interrupted; nothing was written.", err=True)
+            ctx.exit(130)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog='Example: discreet assess example:tract --release "Race*Income + Income*Gender"',
+)
+@click.version_option(package_name="discreet")
+def main() -> None:
+    """Decide what can be published from confidential data.
+
+    DATA is a CSV or Parquet file of records, or of cells with --count COLUMN, or example:NAME,
+    or a database URL with --table NAME. Exit code 0: PASS or done; 1: REVIEW or FAIL; 2: wrong
+    input.
+    """
+
+
+for command in (assess_command, bounds_command, diff_command, examples_command, policy_command):
+    main.add_command(command)

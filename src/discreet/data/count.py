@@ -1,0 +1,146 @@
+"""Counting inside the engine: one GROUP BY gives the sparse cells, and only they come out."""
+
+from __future__ import annotations
+
+import decimal
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.codebook import Codebook, Missing, Variable
+from discreet.data.encode import NUMBER, encode, places
+from discreet.data.sources import Source, engine_errors
+from discreet.errors import DataError
+
+LARGEST_COUNT = 2**53
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Sparse cells: codes (cells x variables), counts, and how many records were dropped."""
+
+    variables: tuple[Variable, ...]
+    codes: NDArray[np.unsignedinteger[Any]]
+    counts: NDArray[np.int64]
+    dropped: int = 0
+
+
+def count_records(source: Source, columns: Sequence[str], codebook: Codebook) -> Counted:
+    """The full cross-classification of `columns`; missing values as the codebook says."""
+    with engine_errors(source.name):
+        number = source.records.count()
+        query = source.records.group_by(list(columns)).aggregate(**{_free_name(columns): number})
+        cells = query.to_pyarrow()
+    if cells.num_rows == 0:
+        raise DataError(f"{source.name} has no records; it needs at least one below its header.")
+    counts = cells.column(len(columns)).to_numpy().astype(np.int64)
+    return _encode(source, cells.select(range(len(columns))), counts, codebook)
+
+
+def read_cells(source: Source, columns: Sequence[str], count: str, codebook: Codebook) -> Counted:
+    """Cells as they stand in a file, one a row, with the count in column `count`."""
+    with engine_errors(source.name):
+        cells = source.records.select([*columns, count]).to_pyarrow()
+    if cells.num_rows == 0:
+        raise DataError(f"{source.name} has no cells; it needs at least one below its header.")
+    counts = _exact_counts(cells.column(len(columns)), count, source.name)
+    return _encode(source, cells.select(range(len(columns))), counts, codebook)
+
+
+def choose_columns(
+    source: Source, wanted: Iterable[str] | None, codebook: Codebook, count: str | None = None
+) -> tuple[str, ...]:
+    """The columns to classify by: those wanted, or all but the count and the weights."""
+    codebook.check_columns(source.columns)
+    aside = {count: "the count", codebook.weights: "the weight"}
+    if wanted is None:
+        columns = [name for name in source.columns if name not in aside]
+    else:
+        columns = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in [*columns, *([count] if count is not None else [])]:
+        if name not in source.columns:
+            raise DataError(_no_column(name, source))
+    for name in columns:
+        if name in aside:
+            raise DataError(f"column {name!r} is {aside[name]}; leave it out of the variables.")
+        if columns.count(name) > 1:
+            raise DataError(f"column {name!r} is named twice; name it once.")
+    if not columns:
+        raise DataError(f"there is no column of {source.name} to classify by; name at least one.")
+    return tuple(columns)
+
+
+def _no_column(name: str, source: Source) -> str:
+    near = difflib.get_close_matches(str(name), source.columns, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(source.columns[:10])}."
+    return f"{source.name} has no column {name!r}; {hint}"
+
+
+def _free_name(columns: Sequence[str]) -> str:
+    taken = {name.lower() for name in columns}
+    name = "n"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _exact_counts(column: Any, name: str, where: str) -> NDArray[np.int64]:
+    """Counts as integers; whatever is not a count of people is named with its row."""
+    index, values = places(f"{name!r} of {where}", column)
+    numbers = [_integer(value) for value in values]
+    wrong = [place for place, number in enumerate(numbers) if isinstance(number, str)]
+    if wrong:
+        row = int(np.isin(index, wrong).argmax())
+        value, problem = values[index[row]], numbers[index[row]]
+        raise DataError(
+            f"row {row + 1} of {where} has the count {value!r} in {name!r}, which is "
+            f"{problem}; counts are whole numbers from 0 on."
+        )
+    times = np.bincount(index, minlength=len(values)).tolist()
+    total = sum(int(number) * t for number, t in zip(numbers, times, strict=True))
+    if total > LARGEST_COUNT:
+        raise DataError(
+            f"the counts of {where} sum to {total:,}, which is too large to keep exact; "
+            f"the most is {LARGEST_COUNT:,}."
+        )
+    if total == 0:
+        raise DataError(f"all counts of {where} are zero; a table needs at least one record.")
+    return np.array(numbers, np.int64)[index]
+
+
+def _integer(value: object) -> int | str:
+    """The count, or what is wrong with it."""
+    text = "" if value is None else str(value).strip()
+    if text.lower() in ("", "nan"):
+        return "missing"
+    if not NUMBER.fullmatch(text):
+        return "not a number"
+    number = decimal.Decimal(text)
+    if number < 0:
+        return "negative"
+    if number > LARGEST_COUNT:
+        return "too large"
+    return int(number) if number == number.to_integral_value() else "not whole"
+
+
+def _encode(source: Source, cells: Any, counts: NDArray[np.int64], codebook: Codebook) -> Counted:
+    columns = [
+        encode(name, cells[name], codebook, source.orders.get(name, ()), source.name)
+        for name in cells.column_names
+    ]
+    variables = tuple(column.variable for column in columns)
+    codes = np.stack([column.codes for column in columns], axis=1)
+    if codebook.missing is Missing.CATEGORY:
+        return Counted(variables, codes, counts)
+    kept = ~np.any([column.missing for column in columns], axis=0)
+    dropped = int(counts[~kept].sum())
+    if not counts[kept].any():
+        raise DataError(
+            f"every record of {source.name} has a missing value; count them as a category, "
+            "or leave out the columns where they are."
+        )
+    return Counted(variables, codes[kept], counts[kept], dropped)

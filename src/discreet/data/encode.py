@@ -1,0 +1,127 @@
+"""From values to codes: one column, its categories in order, and where it is missing."""
+
+from __future__ import annotations
+
+import decimal
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.codebook import MISSING, Codebook, Entry, Missing, Variable
+from discreet.data.frames import label
+from discreet.errors import CodebookError, DataError
+
+MOST_CATEGORIES = 10_000
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of cells: the code of each cell, and whether its value is missing."""
+
+    variable: Variable
+    codes: NDArray[np.unsignedinteger[Any]]
+    missing: NDArray[np.bool_]
+
+
+def places(name: str, column: Any) -> tuple[NDArray[np.integer[Any]], list[Any]]:
+    """Each row's place in the list of distinct values of an Arrow column."""
+    import pyarrow as pa
+
+    try:
+        encoded = column.dictionary_encode(null_encoding="encode")
+    except pa.ArrowException:
+        raise DataError(
+            f"column {name} holds {column.type} values, which are no categories; leave it out."
+        ) from None
+    if encoded.num_chunks == 0:
+        return np.zeros(0, np.int32), []
+    found = [chunk.indices.to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
+    return np.concatenate(found), encoded.chunk(encoded.num_chunks - 1).dictionary.to_pylist()
+
+
+def encode(
+    name: str, values: Any, codebook: Codebook, carried: Sequence[str], where: str
+) -> Column:
+    """Codes of one Arrow column; `carried` is the order of categories that its type has."""
+    index, distinct = places(f"{name!r} of {where}", values)
+    if len(distinct) > MOST_CATEGORIES:
+        raise DataError(
+            f"column {name!r} of {where} has {len(distinct):,} categories, more than "
+            f"{MOST_CATEGORIES:,}; group them first, or leave the column out."
+        )
+    entry = codebook.entry(name)
+    listed = MISSING in (entry.labels.values() if entry.labels else carried)
+    labels = [_translate(label(value), entry, codebook) for value in distinct]
+    if entry.labels:
+        _check_listed(name, labels, entry, where)
+        known = list(dict.fromkeys(entry.labels.values()))
+    else:
+        carried = [_translate(category, entry, codebook) for category in carried]
+        known = list(dict.fromkeys([*carried, *in_order(labels, distinct)]))
+    gone = np.array([text == MISSING for text in labels], bool)
+    absent = gone[index] if gone.any() else np.zeros(len(index), bool)
+    if codebook.missing is Missing.DROP or not (absent.any() or listed):
+        known = [category for category in known if category != MISSING]
+    elif not listed:
+        known = [*(category for category in known if category != MISSING), MISSING]
+    if not known:
+        raise DataError(
+            f"every value of column {name!r} of {where} is missing; leave the column out."
+        )
+    _check_hierarchy(name, known, entry)
+    codes_of = {category: code for code, category in enumerate(known)}
+    kind = np.min_scalar_type(len(known) - 1)
+    codes = np.array([codes_of.get(text, 0) for text in labels], kind)[index]
+    return Column(Variable(name, tuple(known), entry.role, entry.sensitive, entry.hierarchy),
+                  codes, absent)
+
+
+def in_order(labels: Iterable[str], values: Sequence[Any] = ()) -> list[str]:
+    """Numbers by size, also when they are text; then text; times by their own order.
+
+    >>> in_order(["10", "9", "b", "nan", "a", "-1.5"])
+    ['-1.5', '9', '10', 'a', 'b', 'nan']
+    """
+    plain = (str, int, float, decimal.Decimal, type(None))
+    if all(isinstance(value, plain) for value in values):
+        return sorted(labels, key=_size)
+    pairs = [(v, text) for v, text in zip(values, labels, strict=True) if v is not None]
+    try:
+        return [text for _, text in sorted(pairs)]
+    except TypeError:
+        return sorted(labels, key=_size)
+
+
+def _size(text: str) -> tuple[bool, decimal.Decimal, str]:
+    if NUMBER.fullmatch(text):
+        return False, decimal.Decimal(text), text
+    return True, decimal.Decimal(0), text
+
+
+def _translate(text: str, entry: Entry, codebook: Codebook) -> str:
+    """What a value counts as; a code that the codebook lists is never taken for missing."""
+    if text in entry.labels:
+        return entry.labels[text]
+    return MISSING if not text or text in codebook.missing_values else text
+
+
+def _check_listed(name: str, labels: list[str], entry: Entry, where: str) -> None:
+    strange = set(labels) - set(entry.labels.values()) - {MISSING}
+    if strange:
+        raise CodebookError(
+            f"column {name!r} of {where} has {min(strange)!r}, which the codebook does not list; "
+            f"it lists {', '.join(list(entry.labels)[:10])}. Add it there, or correct the data."
+        )
+
+
+def _check_hierarchy(name: str, known: list[str], entry: Entry) -> None:
+    if entry.hierarchy and not {code for code, _ in entry.hierarchy.pairs} & set(known):
+        raise CodebookError(
+            f"the hierarchy of {name!r} names none of its categories "
+            f"{', '.join(known[:10])}; use the labels of the categories as codes."
+        )

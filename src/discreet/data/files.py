@@ -1,0 +1,58 @@
+"""Writing files whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.errors import OutputError
+
+
+@contextmanager
+def whole(path: str | Path) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place when the block ends well."""
+    path = Path(path)
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise OutputError(f"cannot write {str(path)!r}: it is a folder; name a file in it.")
+    if target.exists() and not target.is_file():
+        raise OutputError(f"cannot write {str(path)!r}: it is a device; name a plain file.")
+    try:
+        handle, name = tempfile.mkstemp(prefix=".discreet-", dir=target.parent)
+        os.close(handle)
+    except OSError as error:
+        raise _refusal(path, error) from None
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(_mode(target))
+        os.replace(temporary, target)
+    except OSError as error:
+        raise _refusal(path, error) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    with whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _mode(path: Path) -> int:
+    """The rights of the file that is replaced, or those of any new file."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _refusal(path: Path, error: OSError) -> OutputError:
+    reason = (error.strerror or str(error)).lower()
+    return OutputError(
+        f"cannot write {str(path)!r}: {reason}; choose a folder that you can write to."
+    )

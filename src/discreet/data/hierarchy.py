@@ -1,0 +1,75 @@
+"""Hierarchies of categories: each code and the parent it can be merged into."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.errors import CodebookError
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A forest over categories, as (code, parent) pairs.
+
+    >>> tree = Hierarchy.of({"Black": "Other", "Chinese": "Other"})
+    >>> tree.levels(("White", "Black", "Chinese"))
+    (('White', 'Other', 'Other'),)
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        parents = dict(self.pairs)
+        if len(parents) < len(self.pairs):
+            codes = [code for code, _ in self.pairs]
+            twice = next(code for code in codes if codes.count(code) > 1)
+            raise CodebookError(f"the hierarchy gives {twice!r} two parents; keep one of them.")
+        for code in parents:
+            seen = {code}
+            while code in parents:
+                code = parents[code]
+                if code in seen:
+                    raise CodebookError(
+                        f"the hierarchy goes round in a circle at {code!r}; cut it there."
+                    )
+                seen.add(code)
+
+    @classmethod
+    def of(cls, parents: Mapping[str, str] | Iterable[tuple[str, str]]) -> Hierarchy:
+        pairs = parents.items() if isinstance(parents, Mapping) else parents
+        if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+            raise CodebookError(f"a hierarchy maps each code to its parent, not {pairs!r}.")
+        return cls(tuple((str(code), str(parent)) for code, parent in pairs))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Hierarchy:
+        """A CSV file with the columns code and parent."""
+        shown = repr(str(path))
+        try:
+            with open(path, newline="", encoding="utf-8-sig") as file:
+                rows = list(csv.DictReader(file))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise CodebookError(
+                f"cannot read the hierarchy {shown}: {reason}; check the path."
+            ) from None
+        except UnicodeDecodeError:
+            raise CodebookError(f"the hierarchy {shown} is not UTF-8; save it as UTF-8.") from None
+        if not rows or {"code", "parent"} - set(rows[0]):
+            raise CodebookError(f"the hierarchy {shown} needs the columns code and parent.")
+        return cls.of([(row["code"], row["parent"]) for row in rows if row["parent"]])
+
+    def levels(self, categories: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+        """Ever coarser groupings of `categories`, finest first, down to two groups."""
+        parents, found = dict(self.pairs), []
+        current = tuple(categories)
+        while True:
+            coarser = tuple(parents.get(code, code) for code in current)
+            if coarser == current or len(set(coarser)) < 2:
+                return tuple(found)
+            if len(set(coarser)) < len(set(current)):
+                found.append(coarser)
+            current = coarser

@@ -1,0 +1,216 @@
+"""The office's thresholds, in one commented file."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import PolicyError
+
+
+def _key(
+    default: Any, says: str, *, least: float = 0, most: float | None = None, **more: Any
+) -> Any:
+    return field(default=default, metadata={"says": says, "least": least, "most": most, **more})
+
+
+@dataclass(frozen=True)
+class Small:
+    """Identification: counts so small that they point at a person."""
+
+    most: int = _key(2, "counts from 1 to this are small", least=1)
+    width: int = _key(3, "beta: upper minus lower bound that every small count must keep")
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """Bounds too close to the true count, whatever its size."""
+
+    share: float = _key(
+        0.0, "an interval must reach this share of a count away from it; 0 switches it off", most=1
+    )
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Attribute disclosure: what is learned of every member of a group."""
+
+    check: bool = _key(True, "is attribute disclosure checked?")
+    share: float = _key(
+        0.95, "a lower bound of this share of a group tells the category of its members", most=1
+    )
+    exclusion: bool = _key(True, "does it count that a category is ruled out for a group?")
+    order: int = _key(4, "groups by up to this many variables are checked across margins", least=1)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How intervals are found, and what is accepted as proof."""
+
+    method: str = _key("auto", "auto, closed or linear", choices=("auto", "closed", "linear"))
+    accept_outer: bool = _key(
+        False, "true: intervals that are not proven tight are accepted as wide enough"
+    )
+    seconds: float = _key(600.0, "time for one set of linear programs")
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """What is offered when a release does not pass."""
+
+    number: int = _key(3, "how many to offer of each kind")
+    seconds: float = _key(60.0, "time for the search")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Every threshold that a verdict rests on; `locked` keys cannot be changed afterwards.
+
+    >>> Policy.of({"small.width": 5}).small.width
+    5
+    """
+
+    name: str = "discreet's defaults"
+    small: Small = field(default_factory=Small)
+    closeness: Closeness = field(default_factory=Closeness)
+    attribute: Attribute = field(default_factory=Attribute)
+    bounds: Bounds = field(default_factory=Bounds)
+    alternatives: Alternatives = field(default_factory=Alternatives)
+    locked: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, changes: Mapping[str, Any]) -> Policy:
+        """The defaults with some keys changed: `{"small.width": 5}`."""
+        return cls().change(changes)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Policy:
+        """A TOML file; `extends` names another that comes first, `locked` what it fixes."""
+        return cls()._read(Path(path), ())
+
+    def _read(self, path: Path, above: tuple[Path, ...]) -> Policy:
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise PolicyError(f"cannot read the policy {str(path)!r}: {error}.") from error
+        base, parent = self, content.pop("extends", None)
+        if parent is not None:
+            if path.resolve() in above:
+                raise PolicyError(f"the policy {str(path)!r} extends itself.")
+            base = self._read(path.parent / str(parent), (*above, path.resolve()))
+        name, locked = content.pop("name", path.stem), content.pop("locked", [])
+        if not isinstance(locked, list):
+            raise PolicyError(f"locked = {locked!r} must be a list of keys.")
+        changed = base.change(_flat(content))
+        for key in locked:
+            _find(key)
+        return dataclasses.replace(changed, name=str(name), locked=base.locked | set(locked))
+
+    def change(self, changes: Mapping[str, Any]) -> Policy:
+        """The policy with some keys changed; a locked key refuses another value."""
+        policy = self
+        for key, value in changes.items():
+            section, entry = _find(key)
+            value = _checked(key, value, entry)
+            part = getattr(policy, section)
+            if key in self.locked and value != getattr(part, entry.name):
+                raise PolicyError(
+                    f"{key} is locked at {getattr(part, entry.name)!r} by the policy "
+                    f"{self.name!r}; it cannot be set to {value!r}."
+                )
+            part = dataclasses.replace(part, **{entry.name: value})
+            policy = dataclasses.replace(policy, **{section: part})
+        return policy
+
+    def set(self, assignments: Iterable[str]) -> Policy:
+        """The policy after `small.width=5`-style assignments."""
+        changes = {}
+        for assignment in assignments:
+            key, equals, text = assignment.partition("=")
+            if not equals:
+                raise PolicyError(f"{assignment!r} is no assignment; write key=value.")
+            try:
+                changes[key.strip()] = tomllib.loads(f"v = {text.strip()}")["v"]
+            except tomllib.TOMLDecodeError:
+                changes[key.strip()] = text.strip()
+        return self.change(changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every key and its value."""
+        return {key: getattr(getattr(self, s), e.name) for key, (s, e) in _keys().items()}
+
+    def to_toml(self) -> str:
+        """The policy as a file, with what each key means."""
+        lines = [f'name = "{self.name}"', f"locked = {_toml(sorted(self.locked))}", ""]
+        for part in dataclasses.fields(self):
+            section = getattr(self, part.name)
+            if not dataclasses.is_dataclass(section):
+                continue
+            lines += [f"[{part.name}]  # {type(section).__doc__}"]
+            for entry in dataclasses.fields(section):
+                value = _toml(getattr(section, entry.name))
+                lines.append(f"{entry.name} = {value}  # {entry.metadata['says']}")
+            lines.append("")
+        return "\n".join(lines)
+
+
+def _keys() -> dict[str, tuple[str, dataclasses.Field[Any]]]:
+    return {
+        f"{part.name}.{entry.name}": (part.name, entry)
+        for part in dataclasses.fields(Policy)
+        if dataclasses.is_dataclass(part.default_factory)
+        for entry in dataclasses.fields(part.default_factory)
+    }
+
+
+def _find(key: object) -> tuple[str, dataclasses.Field[Any]]:
+    keys = _keys()
+    if key in keys:
+        return keys[str(key)]
+    near = difflib.get_close_matches(str(key), keys, 1, 0.5)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}."
+    raise PolicyError(f"a policy has no key {key!r}; {hint}")
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
+
+
+def _checked(key: str, value: Any, entry: dataclasses.Field[Any]) -> Any:
+    kind = type(entry.default)
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise PolicyError(f"{key} = {value!r} must be {_KINDS[kind]}.")
+    meta = entry.metadata
+    if choices := meta.get("choices"):
+        if value not in choices:
+            raise PolicyError(f"{key} = {value!r} must be one of {', '.join(choices)}.")
+    elif kind in (int, float) and not (
+        value >= meta["least"] and (meta["most"] is None or value <= meta["most"])
+    ):
+        most = "" if meta["most"] is None else f" and at most {meta['most']}"
+        raise PolicyError(f"{key} = {value!r} must be at least {meta['least']}{most}.")
+    return value
+
+
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,0 +1,187 @@
+"""The rules of a policy: each looks at the table and the release and gives a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.decision.policy import Policy
+from discreet.decision.verdict import Reason, Verdict
+from discreet.intruder.bounds.bounder import Bounder, Method
+from discreet.intruder.bounds.result import CellBounds
+from discreet.release.release import Release
+from discreet.risk.attribute import AttributeRisk, attribute_risk
+from discreet.risk.closeness import Closeness, closeness
+from discreet.risk.small import SmallCells, small_cells
+from discreet.table.cells import Cells
+from discreet.table.table import Table
+
+MOST_NAMED = 100
+
+
+@dataclass
+class Case:
+    """A release before the custodian: what the rules ask for, computed once."""
+
+    table: Table
+    release: Release
+    policy: Policy
+
+    @cached_property
+    def bounder(self) -> Bounder:
+        method: Method = self.policy.bounds.method  # type: ignore[assignment]
+        return Bounder(self.release, method=method, seconds=self.policy.bounds.seconds)
+
+    @cached_property
+    def small(self) -> SmallCells:
+        return small_cells(self.table, self.bounder, self.policy.small.most)
+
+    @cached_property
+    def attribute(self) -> AttributeRisk:
+        rule = self.policy.attribute
+        return attribute_risk(
+            self.table, self.bounder, share=rule.share, exclusion=rule.exclusion, order=rule.order
+        )
+
+    @cached_property
+    def closeness(self) -> Closeness:
+        return closeness(self.table, self.bounder)
+
+
+Rule = Callable[[Case], "Reason | None"]
+
+
+def small_counts(case: Case) -> Reason:
+    """Every small count keeps the width beta: equation (3) of the 2003 paper within a limit."""
+    small, policy = case.small, case.policy
+    counts = _either(policy.small.most)
+    if not any(variable.role.identifies for variable in case.table.variables):
+        return Reason("small counts", Verdict.PASS, "no variable can identify anybody.")
+    if not len(small.cells):
+        return Reason("small counts", Verdict.PASS, f"the table has no count of {counts}.")
+    beta = policy.small.width
+    rows = small.below(beta)
+    if len(rows):
+        text = _narrowed(small.cells, small.bounds, rows[0])
+        more = f"; {len(rows) - 1:,} more cells keep less than {beta}" if len(rows) > 1 else ""
+        return Reason(
+            "small counts",
+            Verdict.FAIL,
+            f"{text}: width {small.narrowest} where the policy asks for {beta}{more}.",
+            _cells(small.cells, small.bounds, rows),
+        )
+    said = (
+        f"all {len(small.cells):,} counts of {counts} keep a width of at least "
+        f"{small.narrowest:,}, and the policy asks for {beta}"
+    )
+    return _proven(case, "small counts", said, small.cells, small.bounds)
+
+
+def attribute_disclosure(case: Case) -> Reason | None:
+    """No group's members are known to have, or not to have, a sensitive category."""
+    if not case.policy.attribute.check:
+        return None
+    risk, rule = case.attribute, "attribute disclosure"
+    if not any(variable.sensitive_codes for variable in case.table.variables):
+        return Reason(rule, Verdict.PASS, "no variable is sensitive.")
+    if risk.disclosures:
+        first, more = risk.disclosures[0], len(risk.disclosures) - 1
+        tail = f"; {more:,} more groups are disclosed" if more else ""
+        cells = tuple(
+            {
+                "cell": d.group | {d.variable: d.category},
+                "group": d.group,
+                "size": d.size,
+                "lower": d.lower,
+                "upper": d.upper,
+            }
+            for d in risk.disclosures[:MOST_NAMED]
+        )
+        return Reason(rule, Verdict.FAIL, f"{first}{tail}.", cells)
+    if risk.unchecked:
+        return Reason(
+            rule,
+            Verdict.REVIEW,
+            f"groups by more than {case.policy.attribute.order} variables were not checked across "
+            f"margins ({risk.unchecked:,} combinations); raise attribute.order to check them.",
+        )
+    if not risk.sharp and not case.policy.bounds.accept_outer:
+        return Reason(
+            rule,
+            Verdict.REVIEW,
+            "nothing is disclosed by outer bounds, but they are not proven tight.",
+        )
+    return Reason(
+        rule,
+        Verdict.PASS,
+        "no released group is known to have or not to have a sensitive category "
+        f"(limit {case.policy.attribute.share:.0%} of a group).",
+    )
+
+
+def close_bounds(case: Case) -> Reason | None:
+    """Every interval reaches far enough from the true count."""
+    share = case.policy.closeness.share
+    if share == 0:
+        return None
+    close = case.closeness
+    rows = close.below(share)
+    if len(rows):
+        text = _narrowed(close.cells, close.bounds, rows[0])
+        more = f"; {len(rows) - 1:,} more cells are as close" if len(rows) > 1 else ""
+        return Reason(
+            "closeness",
+            Verdict.FAIL,
+            f"{text}, within {share:.0%} of it{more}.",
+            _cells(close.cells, close.bounds, rows),
+        )
+    said = f"every interval reaches at least {share:.0%} away from its count"
+    return _proven(case, "closeness", said, close.cells, close.bounds)
+
+
+RULES: tuple[Rule, ...] = (small_counts, attribute_disclosure, close_bounds)
+
+
+def _proven(case: Case, rule: str, said: str, cells: Cells, bounds: CellBounds) -> Reason:
+    """PASS if the intervals are proven tight; an outer interval that is wide proves nothing."""
+    if bounds.sharp or case.policy.bounds.accept_outer:
+        note = "" if bounds.sharp else " (outer bounds, accepted by the policy)"
+        return Reason(rule, Verdict.PASS, f"{said}{note}.")
+    rows = np.flatnonzero(~bounds.attained)
+    return Reason(
+        rule,
+        Verdict.REVIEW,
+        f"{said}, but {len(rows):,} of these intervals are outer bounds that are not proven tight.",
+        _cells(cells, bounds, rows),
+    )
+
+
+def _either(most: int) -> str:
+    return "1" if most == 1 else "1 or 2" if most == 2 else f"1 to {most}"
+
+
+def _narrowed(cells: Cells, bounds: CellBounds, row: int) -> str:
+    """The finding in words: who, how many, and what is known of it."""
+    where = ", ".join(cells.label(row).values())
+    lower, upper = int(bounds.lower[row]), int(bounds.upper[row])
+    known = (
+        f"is known exactly ({lower})" if lower == upper else f"can be narrowed to {lower}-{upper}"
+    )
+    return f"a count of {int(cells.counts[row]):,} in {where} {known}"
+
+
+def _cells(cells: Cells, bounds: CellBounds, rows: NDArray[Any]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {
+            "cell": cells.label(row),
+            "count": int(cells.counts[row]),
+            "lower": int(bounds.lower[row]),
+            "upper": int(bounds.upper[row]),
+        }
+        for row in rows[:MOST_NAMED]
+    )

@@ -1,0 +1,186 @@
+"""What is public: margins' values, single cells, ranges, zeros; never the confidential table."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from discreet.data.codebook import Variable
+from discreet.errors import DataError, InconsistentRelease
+from discreet.table.formula import Formula
+from discreet.table.table import Table
+
+
+@dataclass(frozen=True)
+class Known:
+    """A cell, of the table or of a margin, that is known to lie between two values."""
+
+    cell: tuple[tuple[str, str], ...]
+    lower: int
+    upper: int
+    why: str
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{name}={category}" for name, category in self.cell)
+        value = f"{self.lower}" if self.lower == self.upper else f"{self.lower}-{self.upper}"
+        return f"{where}: {value} ({self.why})"
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """Everything that an intruder is given: axes, the maximal margins, and what else is known.
+
+    >>> from discreet.table.load import load
+    >>> Release.margins(load("example:tract"), "Race*Income + Income*Gender")
+    Release(Race*Income + Gender*Income: 742 people, 6 of 7 margins)
+    """
+
+    variables: tuple[Variable, ...]
+    tables: tuple[Table, ...]
+    known: tuple[Known, ...] = ()
+
+    @classmethod
+    def margins(cls, table: Table, formula: str | Formula | Iterable[Iterable[str]]) -> Release:
+        """The margins of `table` that `formula` names."""
+        wanted = as_formula(formula, table.names)
+        if not wanted.sets:
+            raise DataError("the release contains nothing; name at least one margin.")
+        return cls(table.variables, tuple(table.margin(m) for m in wanted.frontier.margins))
+
+    @classmethod
+    def of(cls, tables: Iterable[Table], variables: Iterable[Variable] = ()) -> Release:
+        """Tables that are public already; they must agree on what they share."""
+        tables = tuple(tables)
+        if not tables:
+            raise DataError("the release contains nothing; give at least one table.")
+        axes = {variable.name: variable for variable in variables}
+        for variable in (v for table in tables for v in table.variables):
+            known = axes.setdefault(variable.name, variable)
+            if known.categories != variable.categories:
+                raise InconsistentRelease(
+                    f"the released margins disagree on the categories of {variable.name!r}: "
+                    f"{', '.join(known.categories)} and {', '.join(variable.categories)}; "
+                    "give them the same codebook."
+                )
+        for a, b in combinations(tables, 2):
+            _check_agreement(a, b)
+        frontier = Formula.of([t.names for t in tables], tuple(axes)).frontier
+        chosen = [next(t for t in tables if set(t.names) == set(m)) for m in frontier.margins]
+        return cls(tuple(axes.values()), tuple(chosen))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def total(self) -> int | None:
+        return self.tables[0].total if self.tables else None
+
+    @cached_property
+    def formula(self) -> Formula:
+        """The maximal margins."""
+        return Formula.of([table.names for table in self.tables], self.names)
+
+    def table(self, names: Iterable[str]) -> Table:
+        """A released margin, or one that follows by adding up."""
+        names = tuple(names)
+        holders = [t for t in self.tables if set(names) <= set(t.names)]
+        if not holders:
+            raise DataError(f"{'*'.join(names)} is not in the release {self.formula}.")
+        return min(holders, key=len).margin(names)
+
+    # What else is known; each returns a new release
+
+    def publish(self, cell: Mapping[str, object], value: int) -> Release:
+        """A single published cell."""
+        return self._with(cell, value, value, "published")
+
+    def insider(self, cell: Mapping[str, object], value: int) -> Release:
+        """A cell that an insider knows."""
+        return self._with(cell, value, value, "known to an insider")
+
+    def between(self, cell: Mapping[str, object], lower: int, upper: int) -> Release:
+        """A cell known to lie in a range."""
+        return self._with(cell, lower, upper, "range")
+
+    def impossible(self, cell: Mapping[str, object]) -> Release:
+        """A structural zero: a combination that nobody can have."""
+        return self._with(cell, 0, 0, "structural zero")
+
+    def _with(self, cell: Mapping[str, object], lower: int, upper: int, why: str) -> Release:
+        axes = {variable.name: variable for variable in self.variables}
+        pairs = []
+        for name, category in cell.items():
+            if name not in axes:
+                raise DataError(f"the release has no variable {name!r}; it has {', '.join(axes)}.")
+            pairs.append((name, axes[name].categories[axes[name].code(category)]))
+        known = Known(tuple(pairs), int(lower), int(upper), why)
+        if not 0 <= lower <= upper or not pairs:
+            raise InconsistentRelease(f"{known} is no range of counts; give 0 <= lower <= upper.")
+        for table in self.tables:
+            inside = {name: category for name, category in pairs if name in table.names}
+            most = table.slice(**inside).total
+            if most < lower:
+                where = ", ".join(f"{n}={c}" for n, c in inside.items()) or "the total"
+                raise InconsistentRelease(
+                    f"{known} is above its margin: {where} is {most} in {'*'.join(table.names)}."
+                )
+        return dataclasses.replace(self, known=(*self.known, known))
+
+    def __add__(self, other: Release) -> Release:
+        """Two releases of the same table, both public."""
+        joint = Release.of([*self.tables, *other.tables], (*self.variables, *other.variables))
+        return dataclasses.replace(joint, known=tuple(dict.fromkeys(self.known + other.known)))
+
+    def to_frames(self, kind: str = "pandas") -> dict[str, Any]:
+        """Each maximal margin as a frame, zeros included."""
+        return {"*".join(t.names): t.to_frame(kind, zeros=True) for t in self.tables}
+
+    def __repr__(self) -> str:
+        margins = sum(self.formula.by_order().values())
+        shown = str(self.formula)
+        if len(shown) > 60:
+            shown = f"{len(self.tables)} maximal margins"
+        more = f", {len(self.known)} cells known" if self.known else ""
+        return (
+            f"Release({shown}: {self.total or 0:,} people, "
+            f"{margins:,} of {2 ** len(self.names) - 1:,} margins{more})"
+        )
+
+
+def as_formula(formula: str | Formula | Iterable[Iterable[str]], names: tuple[str, ...]) -> Formula:
+    """A formula over `names` from text, margins or another formula."""
+    if isinstance(formula, str):
+        return Formula.parse(formula, names)
+    margins = formula.margins if isinstance(formula, Formula) else formula
+    return Formula.of(margins, names)
+
+
+def _check_agreement(a: Table, b: Table) -> None:
+    """Both tables give the same counts where they overlap."""
+    shared = [name for name in a.names if name in b.names]
+    x, y = a.margin(shared), b.margin(shared)
+    if x == y:
+        return
+    here, there = "*".join(a.names), "*".join(b.names)
+    if x.total != y.total:
+        raise InconsistentRelease(
+            f"the released margins disagree on the total: {here} sums to {x.total:,}, {there} to "
+            f"{y.total:,}. Release margins of the same table, or round them with a controlled "
+            "method."
+        )
+    union = np.unique(np.concatenate([x.codes, y.codes]), axis=0)
+    row = union[np.argmax(x.lookup(union) != y.lookup(union))][None]
+    cell = ", ".join(
+        f"{v.name}={v.categories[c]}" for v, c in zip(x.variables, row[0], strict=True)
+    )
+    raise InconsistentRelease(
+        f"the released margins disagree on {cell}: {here} gives {int(x.lookup(row)[0]):,}, {there} "
+        f"{int(y.lookup(row)[0]):,}. Release margins of the same table."
+    )

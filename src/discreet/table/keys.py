@@ -1,0 +1,67 @@
+"""Cells as sortable keys, so that sparse tables can be merged and looked up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.unsignedinteger[Any]]
+Counts = NDArray[np.int64]
+
+LARGEST_KEY = 2**62
+
+
+def keys(codes: Codes, shape: Sequence[int]) -> NDArray[Any]:
+    """One key a row, in row-major order of the cells.
+
+    Mixed radix where it fits in 62 bits, else the row's bytes, which compare the same way.
+    """
+    if codes.shape[1] == 0:
+        return np.zeros(len(codes), np.int64)
+    if math.prod(shape) < LARGEST_KEY:
+        result = codes[:, 0].astype(np.int64)
+        for column, size in enumerate(shape[1:], 1):
+            result *= size
+            result += codes[:, column]
+        return result
+    width = 1 if max(shape) <= 256 else 2 if max(shape) <= 65_536 else 4
+    rows = np.ascontiguousarray(codes.astype(f">u{width}"))
+    return rows.view(np.dtype((np.void, width * codes.shape[1]))).ravel()
+
+
+def unravel(places: NDArray[np.int64], shape: Sequence[int]) -> Codes:
+    """The codes of mixed-radix keys."""
+    kind = np.min_scalar_type(max(max(shape, default=1) - 1, 0))
+    if not shape:
+        return np.zeros((len(places), 0), kind)
+    return np.stack(np.unravel_index(places, tuple(shape)), axis=1).astype(kind)
+
+
+def merge(codes: Codes, counts: Counts, shape: Sequence[int]) -> tuple[Codes, Counts]:
+    """Distinct rows in row-major order with their counts added up; zeros are left out."""
+    size = math.prod(shape)
+    if size <= max(4 * len(codes), 1 << 16) and counts.sum() < 2**53:
+        # float weights are exact below 2^53
+        dense = np.bincount(keys(codes, shape), counts, minlength=size).astype(np.int64)
+        places = np.flatnonzero(dense)
+        return unravel(places, shape), dense[places]
+    order = np.argsort(key := keys(codes, shape), kind="stable")
+    first = np.ones(len(order), bool)
+    first[1:] = key[order[1:]] != key[order[:-1]]
+    starts = np.flatnonzero(first)
+    total = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
+    kept = total != 0
+    return codes[order[starts]][kept], total[kept]
+
+
+def lookup(codes: Codes, shape: Sequence[int], wanted: Codes) -> NDArray[np.int64]:
+    """The row of each wanted cell in sorted `codes`, or -1."""
+    if len(codes) == 0:
+        return np.full(len(wanted), -1, np.int64)
+    have, want = keys(codes, shape), keys(wanted, shape)
+    places = np.minimum(np.searchsorted(have, want), len(have) - 1)
+    return np.where(have[places] == want, places, -1).astype(np.int64)

@@ -1,0 +1,61 @@
+"""Records of people, counted where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.data.codebook import Codebook
+from discreet.data.count import choose_columns, count_records
+from discreet.data.sources import Source, open_source
+from discreet.table.read import the_codebook
+from discreet.table.table import Table
+
+
+@dataclass(frozen=True)
+class Microdata:
+    """Records in a file, a frame or a database, and the codebook that explains them.
+
+    >>> import pandas as pd
+    >>> people = Microdata.read(pd.DataFrame({"Sex": ["f", "m", "f"], "Ill": ["no", "no", "yes"]}))
+    >>> people.table(["Sex", "Ill"])
+    Table(Sex 2 x Ill 2: 3 in 3 of 4 cells)
+    """
+
+    source: Source
+    codebook: Codebook
+
+    @classmethod
+    def read(
+        cls,
+        data: object,
+        *,
+        codebook: Codebook | str | Path | None = None,
+        table: str | None = None,
+    ) -> Microdata:
+        """A CSV or Parquet file, a pandas, polars or Arrow frame, an ibis table,
+        or a database URL with the name of a table."""
+        book = the_codebook(codebook)
+        source = open_source(data, table=table)
+        book.check_columns(source.columns)
+        return cls(source, book)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return choose_columns(self.source, None, self.codebook)
+
+    def table(self, columns: Iterable[str] | None = None) -> Table:
+        """The cross-classification by `columns`, or by all; margins of it need no second look."""
+        columns = choose_columns(self.source, columns, self.codebook)
+        cells = count_records(self.source, columns, self.codebook)
+        return Table.from_cells(
+            cells.variables, cells.codes, cells.counts,
+            dropped=cells.dropped, sampling_fraction=self.codebook.sampling_fraction,
+        )
+
+    def __len__(self) -> int:
+        return int(self.source.records.count().to_pyarrow().as_py())
+
+    def __repr__(self) -> str:
+        return f"Microdata({len(self.columns)} variables of {self.source.name})"
