@@ -1,4 +1,4 @@
-"""An office fixes its thresholds; a unit may be stricter elsewhere, but not touch what is locked."""
+"""An office fixes thresholds; a unit may be stricter, but cannot touch what is locked."""
 
 import tempfile
 from pathlib import Path

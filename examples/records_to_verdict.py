@@ -8,7 +8,6 @@ import discreet as dc
 
 CODEBOOK = """
 missing_values = ["?"]
-
 [variables.Town]
 role = "identifying"
 hierarchy = { Birch = "Birch or Cedar", Cedar = "Birch or Cedar" }
@@ -24,19 +23,17 @@ sensitive = ["yes"]
 """
 
 rng = random.Random(1986)
-lines = ["Town,Age,Ill"]
-for _ in range(600):
-    town = rng.choices(["Ash", "Birch", "Cedar"], [60, 39, 1])[0]
-    age = rng.choice(["under 30", "30-59", "60 and over", "?"])
-    lines.append(f"{town},{age},{rng.choices(['no', 'yes'], [9, 1])[0]}")
+towns = rng.choices(["Ash", "Birch", "Cedar"], [60, 39, 1], k=600)
+ages = rng.choices(["under 30", "30-59", "60 and over", "?"], k=600)
+ills = rng.choices(["no", "yes"], [9, 1], k=600)
+lines = ["Town,Age,Ill", *map(",".join, zip(towns, ages, ills, strict=True))]
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder)
     (path / "people.csv").write_text("\n".join(lines))
     (path / "people.toml").write_text(CODEBOOK)
     people = dc.Microdata.read(path / "people.csv", codebook=path / "people.toml")
-    print(people)
     table = people.table()
 
-print(table)
+print(people, table, sep="\n")
 print(dc.assess(table, "Town*Age + Age*Ill + Town*Ill"))

@@ -47,7 +47,7 @@ _HOMES = {
     "load": "table.load",
     "write_html": "report.html",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0605 every name is imported when it is first used
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

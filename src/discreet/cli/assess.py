@@ -35,6 +35,7 @@ from discreet.cli.options import (
 @click.pass_context
 def assess_command(
     ctx: click.Context,
+    /,
     release: str,
     released: str | None,
     policy: str | None,

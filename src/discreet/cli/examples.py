@@ -37,5 +37,5 @@ def examples_command(as_json: bool) -> None:
         if row["total"] is None:
             click.echo(f"  {row['missing']}")
         else:
-            shape = " x ".join(map(str, row["shape"]))
-            click.echo(f"  {', '.join(row['variables'])}: {shape} cells, {row['total']:,} people")
+            size = " x ".join(map(str, row["shape"]))
+            click.echo(f"  {', '.join(row['variables'])}: {size} cells, {row['total']:,} people")

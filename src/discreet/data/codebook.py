@@ -92,14 +92,14 @@ class Variable:
 
     def merged(self, groups: Iterable[object]) -> Variable:
         """The variable after each category was replaced by its group."""
-        groups = tuple(str(group) for group in groups)
-        if len(groups) != self.size:
+        named = [str(group) for group in groups]
+        if len(named) != self.size:
             raise CodebookError(
-                f"{self.name!r} has {self.size} categories but {len(groups)} groups; "
+                f"{self.name!r} has {self.size} categories but {len(named)} groups; "
                 "give each category its group."
             )
-        kept = tuple(dict.fromkeys(groups))
-        group_of = dict(zip(self.categories, groups, strict=True))
+        kept = tuple(dict.fromkeys(named))
+        group_of = dict(zip(self.categories, named, strict=True))
         sensitive = tuple(dict.fromkeys(group_of[category] for category in self.sensitive))
         return dataclasses.replace(self, categories=kept, sensitive=sensitive)
 

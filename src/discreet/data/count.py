@@ -51,16 +51,27 @@ def read_cells(source: Source, columns: Sequence[str], count: str, codebook: Cod
     return _encode(source, cells.select(range(len(columns))), counts, codebook)
 
 
+def check_rows(source: Source, columns: Sequence[str]) -> None:
+    """Refuse two rows with the same values in all `columns`."""
+    number = _free_name(columns)
+    with engine_errors(source.name):
+        rows = source.records.group_by(list(columns)).aggregate(**{number: source.records.count()})
+        found = rows.filter(rows[number] > 1).limit(1).to_pyarrow().to_pylist()
+    for row in found:
+        cell = ", ".join(f"{name}={row[name]}" for name in columns)
+        raise DataError(
+            f"{source.name} has the cell {cell} {row[number]} times; add its rows up first."
+        )
+
+
 def choose_columns(
     source: Source, wanted: Iterable[str] | None, codebook: Codebook, count: str | None = None
 ) -> tuple[str, ...]:
     """The columns to classify by: those wanted, or all but the count and the weights."""
     codebook.check_columns(source.columns)
     aside = {count: "the count", codebook.weights: "the weight"}
-    if wanted is None:
-        columns = [name for name in source.columns if name not in aside]
-    else:
-        columns = [wanted] if isinstance(wanted, str) else list(wanted)
+    every = [name for name in source.columns if name not in aside]
+    columns = every if wanted is None else list(wanted)
     for name in [*columns, *([count] if count is not None else [])]:
         if name not in source.columns:
             raise DataError(_no_column(name, source))
@@ -109,7 +120,8 @@ def _exact_counts(column: Any, name: str, where: str) -> NDArray[np.int64]:
         )
     if total == 0:
         raise DataError(f"all counts of {where} are zero; a table needs at least one record.")
-    return np.array(numbers, np.int64)[index]
+    exact: NDArray[np.int64] = np.array(numbers, np.int64)[index]
+    return exact
 
 
 def _integer(value: object) -> int | str:

@@ -22,7 +22,7 @@ def hidden(address: str) -> str:
     """
     address = re.sub(r"(?is)\b(user|password|passwd|pwd)\s*=\s*[^\s&]+", r"\1=...", address)
     if not re.match(r"[\w+.-]+(:/|//)", address):
-        return address
+        return re.sub(r"(?s)^((?:[^:@]*/)?)[^/:@]*:.*@", r"\1", address)
     return re.sub(r"(?s)^([\w+.-]+:?/+).*@", r"\1", address).split("?")[0]
 
 
@@ -80,7 +80,7 @@ def _database_file(rest: str, kind: str) -> Path:
     if path.is_absolute() and not path.exists():
         path = Path(*path.parts[1:])
     if not path.is_file():
-        raise DataError(f"there is no {kind} database {str(path)!r}; check the path.")
+        raise DataError(f"there is no {kind} database {hidden(str(path))!r}; check the path.")
     return path
 
 

@@ -40,9 +40,12 @@ class Hierarchy:
     @classmethod
     def of(cls, parents: Mapping[str, str] | Iterable[tuple[str, str]]) -> Hierarchy:
         pairs = parents.items() if isinstance(parents, Mapping) else parents
-        if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-            raise CodebookError(f"a hierarchy maps each code to its parent, not {pairs!r}.")
-        return cls(tuple((str(code), str(parent)) for code, parent in pairs))
+        try:
+            return cls(tuple((str(code), str(parent)) for code, parent in pairs))
+        except (TypeError, ValueError):
+            raise CodebookError(
+                f"a hierarchy maps each code to its parent, not {parents!r}."
+            ) from None
 
     @classmethod
     def read(cls, path: str | Path) -> Hierarchy:
@@ -64,7 +67,8 @@ class Hierarchy:
 
     def levels(self, categories: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         """Ever coarser groupings of `categories`, finest first, down to two groups."""
-        parents, found = dict(self.pairs), []
+        parents = dict(self.pairs)
+        found: list[tuple[str, ...]] = []
         current = tuple(categories)
         while True:
             coarser = tuple(parents.get(code, code) for code in current)

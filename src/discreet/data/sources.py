@@ -74,8 +74,8 @@ def _sentence(message: str) -> str:
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if line and fields:
         return (
-            f"line {line[1]} has {fields[2]} fields where the header has {fields[1]}; "
-            "repair that line."
+            f"line {line[1]} has {fields[2]} field{'s' * (fields[2] != '1')} where the header has "
+            f"{fields[1]}; repair that line."
         )
     if line and "quote" in message:
         return f"line {line[1]} has a quote or a line end out of place; repair that line."
@@ -117,7 +117,8 @@ def _from_parquet(path: Path, name: str) -> Source:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
-        schema, orders = file.schema_arrow, {}
+        schema = file.schema_arrow
+        orders: dict[str, tuple[str, ...]] = {}
         kept = [f.name for f in schema if pa.types.is_dictionary(f.type)]
         if kept and file.metadata.num_rows:
             # one row is enough: its page comes with the whole dictionary
@@ -143,9 +144,17 @@ def _from_csv(path: Path, name: str) -> Source:
     connection = _duckdb()
     # every field as text and nothing sniffed: 01 stays 01, # starts no comment
     records = connection.con.read_csv(
-        glob.escape(str(path)), columns=dict.fromkeys(names, "VARCHAR"), auto_detect=False,
-        header=True, delimiter=delimiter, quotechar='"', escapechar='"', strict_mode=True,
-        null_padding=False, ignore_errors=False, hive_partitioning=False,
+        glob.escape(str(path)),
+        columns=dict.fromkeys(names, "VARCHAR"),
+        auto_detect=False,
+        header=True,
+        delimiter=delimiter,
+        quotechar='"',
+        escapechar='"',
+        strict_mode=True,
+        null_padding=False,
+        ignore_errors=False,
+        hive_partitioning=False,
     )
     records.create_view("records")
     return Source(connection.table("records"), name)
@@ -187,4 +196,4 @@ def _check_names(names: Sequence[str], name: str) -> None:
         if [*names].index(column) != place - 1:
             raise DataError(f"{name} has two columns named {column!r}; rename one.")
     if not seen:
-        raise DataError(f"{name} has no columns; it needs at least one variable.")
+        raise DataError(f"{name} has no columns; put their names in the first line.")

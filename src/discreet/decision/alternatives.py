@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,45 +52,68 @@ def alternatives(
     ['merge Hair to Black; Red or blond', 'leave out Hair*Income, keep Hair + Income']
     """
     policy = policy or Policy()
-    end = time.monotonic() + policy.alternatives.seconds
     wanted = as_formula(formula, table.names)
     out = as_formula(released, table.names) if released is not None else None
-    most = policy.alternatives.number
-    merging = () if out else itertools.islice(_merged(table, wanted, policy, end), most)
-    fewer = itertools.islice(_fewer(table, wanted, out, policy, end), most)
-    return (*merging, *fewer)
+    most, seconds = policy.alternatives.number, policy.alternatives.seconds
+    found: list[Alternative] = []
+    for search in (_merged, _fewer):
+        end = time.monotonic() + seconds / 2
+        found += itertools.islice(search(table, wanted, out, policy, end), most)
+    return tuple(found)
 
 
-def _merged(table: Table, wanted: Formula, policy: Policy, end: float) -> Iterator[Alternative]:
+def _merged(
+    table: Table, wanted: Formula, out: Formula | None, policy: Policy, end: float
+) -> Iterator[Alternative]:
     """The same margins with categories merged by the hierarchies, finest first.
 
     Nothing may be out yet: what was published in full detail cannot be taken back.
     """
-    choices: list[list[tuple[str, ...] | None]] = []
+    if out is not None:
+        return
     named = {name for margin in wanted.margins for name in margin}
-    for variable in table.variables:
-        levels = variable.hierarchy.levels(variable.categories) if variable.hierarchy else ()
-        choices.append([None, *(levels if variable.name in named else ())])
-    heights = itertools.product(*(range(len(levels)) for levels in choices))
+    levels = [
+        variable.hierarchy.levels(variable.categories)
+        if variable.hierarchy and variable.name in named
+        else ()
+        for variable in table.variables
+    ]
     passed: list[tuple[int, ...]] = []
-    for height in sorted(heights, key=lambda h: (sum(h), h))[1:]:
+    for heights in _upwards([len(level) for level in levels]):
         if time.monotonic() > end:
             return
-        if any(all(a >= b for a, b in zip(height, safe, strict=True)) for safe in passed):
+        if any(all(a >= b for a, b in zip(heights, safe, strict=True)) for safe in passed):
             continue
         coarse, merged = table, {}
-        for variable, levels, level in zip(table.variables, choices, height, strict=True):
-            if (groups := levels[level]) is not None:
+        for variable, level, height in zip(table.variables, levels, heights, strict=True):
+            if height:
+                groups = level[height - 1]
                 coarse = coarse.merge(variable.name, groups)
                 merged[variable.name] = dict(zip(variable.categories, groups, strict=True))
         decision = decide(coarse, wanted, policy)
         if decision.verdict is Verdict.PASS:
-            passed.append(height)
+            passed.append(heights)
             how = " and ".join(
                 f"{name} to {'; '.join(dict.fromkeys(groups.values()))}"
                 for name, groups in merged.items()
             )
             yield Alternative(f"merge {how}", wanted, merged, decision)
+
+
+def _upwards(tops: list[int]) -> Iterator[tuple[int, ...]]:
+    """Every choice of heights but all zero, lowest sum first."""
+    start = (0,) * len(tops)
+    queue, seen = [(0, start)], {start}
+    while queue:
+        total, heights = heapq.heappop(queue)
+        if total:
+            yield heights
+        for place, top in enumerate(tops):
+            if heights[place] < top:
+                higher = (*heights[:place], heights[place] + 1, *heights[place + 1 :])
+                if higher not in seen:
+                    seen.add(higher)
+                    heapq.heappush(queue, (total + 1, higher))
 
 
 def _fewer(
@@ -100,18 +123,19 @@ def _fewer(
 
     Fewer margins never narrow a bound, so nothing below a set that passes needs a look.
     """
-    names, held = wanted.names, out.sets if out else ()
-    worth: Callable[[tuple[int, ...]], int] = lambda s: sum(
-        count_by_order(maximal((*s, *held))).values()
-    )
+    held = out.sets if out else ()
+
+    def worth(sets: tuple[int, ...]) -> int:
+        return sum(count_by_order(maximal((*sets, *held))).values())
+
     start = maximal(wanted.sets)
-    queue = [(-worth(start), start)]
-    seen, passed = {start}, []
+    queue, seen = [(-worth(start), start)], {start}
+    passed: list[tuple[int, ...]] = []
     while queue and time.monotonic() < end:
         _, sets = heapq.heappop(queue)
         if any(_within(sets, safe) for safe in passed):
             continue
-        formula = Formula(names, sets)
+        formula = Formula(wanted.names, sets)
         decision = decide(table, formula, policy, released=out)
         if decision.verdict is Verdict.PASS:
             passed.append(sets)
@@ -119,8 +143,6 @@ def _fewer(
                 yield Alternative(_left_out(wanted, formula), formula, {}, decision)
             continue
         for margin in sets:
-            if any(margin & ~other == 0 for other in held):
-                continue
             rest = [other for other in sets if other != margin]
             smaller = maximal([*rest, *(child for child in children(margin) if child)])
             if smaller and smaller not in seen:

@@ -67,6 +67,15 @@ class Alternatives:
     seconds: float = _key(60.0, "time for the search")
 
 
+SECTIONS: dict[str, Any] = {
+    "small": Small,
+    "closeness": Closeness,
+    "attribute": Attribute,
+    "bounds": Bounds,
+    "alternatives": Alternatives,
+}
+
+
 @dataclass(frozen=True)
 class Policy:
     """Every threshold that a verdict rests on; `locked` keys cannot be changed afterwards.
@@ -147,13 +156,10 @@ class Policy:
     def to_toml(self) -> str:
         """The policy as a file, with what each key means."""
         lines = [f'name = "{self.name}"', f"locked = {_toml(sorted(self.locked))}", ""]
-        for part in dataclasses.fields(self):
-            section = getattr(self, part.name)
-            if not dataclasses.is_dataclass(section):
-                continue
-            lines += [f"[{part.name}]  # {type(section).__doc__}"]
+        for name, section in SECTIONS.items():
+            lines += [f"[{name}]  # {section.__doc__}"]
             for entry in dataclasses.fields(section):
-                value = _toml(getattr(section, entry.name))
+                value = _toml(getattr(getattr(self, name), entry.name))
                 lines.append(f"{entry.name} = {value}  # {entry.metadata['says']}")
             lines.append("")
         return "\n".join(lines)
@@ -161,10 +167,9 @@ class Policy:
 
 def _keys() -> dict[str, tuple[str, dataclasses.Field[Any]]]:
     return {
-        f"{part.name}.{entry.name}": (part.name, entry)
-        for part in dataclasses.fields(Policy)
-        if dataclasses.is_dataclass(part.default_factory)
-        for entry in dataclasses.fields(part.default_factory)
+        f"{name}.{entry.name}": (name, entry)
+        for name, section in SECTIONS.items()
+        for entry in dataclasses.fields(section)
     }
 
 

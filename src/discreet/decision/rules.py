@@ -20,6 +20,7 @@ from discreet.risk.closeness import Closeness, closeness
 from discreet.risk.small import SmallCells, small_cells
 from discreet.table.cells import Cells
 from discreet.table.table import Table
+from discreet.table.words import several, spoken
 
 MOST_NAMED = 100
 
@@ -68,7 +69,11 @@ def small_counts(case: Case) -> Reason:
     rows = small.below(beta)
     if len(rows):
         text = _narrowed(small.cells, small.bounds, rows[0])
-        more = f"; {len(rows) - 1:,} more cells keep less than {beta}" if len(rows) > 1 else ""
+        more = (
+            f"; {several(len(rows) - 1, 'more cell keeps', 'more cells keep')} less than {beta}"
+            if len(rows) > 1
+            else ""
+        )
         return Reason(
             "small counts",
             Verdict.FAIL,
@@ -91,7 +96,7 @@ def attribute_disclosure(case: Case) -> Reason | None:
         return Reason(rule, Verdict.PASS, "no variable is sensitive.")
     if risk.disclosures:
         first, more = risk.disclosures[0], len(risk.disclosures) - 1
-        tail = f"; {more:,} more groups are disclosed" if more else ""
+        tail = f"; {several(more, 'more group is', 'more groups are')} disclosed" if more else ""
         cells = tuple(
             {
                 "cell": d.group | {d.variable: d.category},
@@ -133,7 +138,11 @@ def close_bounds(case: Case) -> Reason | None:
     rows = close.below(share)
     if len(rows):
         text = _narrowed(close.cells, close.bounds, rows[0])
-        more = f"; {len(rows) - 1:,} more cells are as close" if len(rows) > 1 else ""
+        more = (
+            f"; {several(len(rows) - 1, 'more cell is', 'more cells are')} as close"
+            if len(rows) > 1
+            else ""
+        )
         return Reason(
             "closeness",
             Verdict.FAIL,
@@ -167,7 +176,7 @@ def _either(most: int) -> str:
 
 def _narrowed(cells: Cells, bounds: CellBounds, row: int) -> str:
     """The finding in words: who, how many, and what is known of it."""
-    where = ", ".join(cells.label(row).values())
+    where = spoken(cells.label(row), cells.variables)
     lower, upper = int(bounds.lower[row]), int(bounds.upper[row])
     known = (
         f"is known exactly ({lower})" if lower == upper else f"can be narrowed to {lower}-{upper}"

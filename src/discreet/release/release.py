@@ -38,7 +38,7 @@ class Release:
 
     >>> from discreet.table.load import load
     >>> Release.margins(load("example:tract"), "Race*Income + Income*Gender")
-    Release(Race*Income + Gender*Income: 742 people, 6 of 7 margins)
+    Release(Race*Income + Gender*Income: 742 people, 5 of 7 margins)
     """
 
     variables: tuple[Variable, ...]

@@ -11,6 +11,7 @@ from discreet.intruder.bounds.bounder import Bounder
 from discreet.table.cells import Cells
 from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
+from discreet.table.words import spoken
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Disclosure:
     """A group whose members are known to have, or not to have, a sensitive category."""
 
     group: dict[str, str]
+    who: str
     size: int
     variable: str
     category: str
@@ -29,11 +31,13 @@ class Disclosure:
         return self.upper == 0
 
     def __str__(self) -> str:
-        who = ", ".join(self.group.values())
+        category = f"{self.variable} {self.category}"
         if self.excluded:
-            return f"none of the {self.size:,} in {who} has {self.variable} {self.category}"
+            return f"none of the {self.size:,} in {self.who} has {category}"
+        if self.size == 1:
+            return f"the only one in {self.who} has {category}"
         some = "all" if self.lower == self.size else f"at least {self.lower:,}"
-        return f"{some} of the {self.size:,} in {who} have {self.variable} {self.category}"
+        return f"{some} of the {self.size:,} in {self.who} have {category}"
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ def attribute_risk(
                         ruled_out.add((members, variable.name, category))
                         continue
                     ruled_out.add((members, variable.name, category))
-                found.append(Disclosure(label, size, variable.name, category, lower, upper))
+                who = spoken(label, table.variables)
+                found.append(Disclosure(label, who, size, variable.name, category, lower, upper))
     found.sort(key=lambda d: (d.excluded, len(d.group), -d.size, [index[n] for n in d.group]))
     return AttributeRisk(tuple(found), unchecked, sharp)
 

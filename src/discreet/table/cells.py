@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
@@ -40,7 +38,9 @@ class Cells:
         return f"Cells({len(self):,} of {' x '.join(self.names)})"
 
     def _repr_html_(self) -> str:
-        return str(self.to_frame().head(20).to_html(index=False))
+        count = "count" + "_" * ("count" in self.names)
+        shown = self.take(slice(20)).to_frame(count=count).to_html(index=False)
+        return f"<p>{self!r}</p>{shown}"
 
     def label(self, row: int) -> dict[str, str]:
         """The cell as a mapping from variable to category."""
@@ -57,31 +57,46 @@ class Cells:
         """Codes of the given variables only, in the given order."""
         return self.codes[:, [self.names.index(name) for name in names]]
 
-    def to_frame(self, kind: str = "pandas", **extra: Any) -> Any:
-        """One row a cell with its labels, `count` and any further columns."""
-        columns: dict[str, Any] = {
-            variable.name: np.array(variable.categories, object)[self.codes[:, place]]
-            for place, variable in enumerate(self.variables)
-        }
-        return frame(columns | {"count": self.counts} | extra, kind)
+    def to_frame(self, kind: str = "pandas", *, count: str = "count", **extra: Any) -> Any:
+        """One row a cell: its labels, the counts in column `count`, and any further columns."""
+        if taken := {count, *extra} & set(self.names):
+            raise DataError(
+                f"{min(taken)!r} names a variable already; choose another name for that column."
+            )
+        return frame(labels(self.variables, self.codes) | {count: self.counts} | extra, kind)
 
 
-def frame(columns: dict[str, Any], kind: str = "pandas") -> Any:
-    """Columns as a pandas, polars or Arrow frame."""
+def labels(variables: Sequence[Variable], codes: Codes) -> dict[str, Any]:
+    """The categories of each cell, a column a variable, in the variable's order."""
+    import pandas as pd
+
+    return {
+        variable.name: pd.Categorical.from_codes(codes[:, place], list(variable.categories))
+        for place, variable in enumerate(variables)
+    }
+
+
+def frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:
+    """Columns as a pandas, polars or Arrow frame; labels keep the order of their categories."""
+    import pandas as pd
+
     if kind == "pandas":
-        import pandas as pd
-
         return pd.DataFrame(columns)
     if kind not in ("polars", "arrow"):
         raise DataError(f"there is no frame {kind!r}; choose pandas, polars or arrow.")
-    lists = {
-        name: column.tolist() if isinstance(column, np.ndarray) else list(column)
-        for name, column in columns.items()
-    }
-    if kind == "polars":
-        import polars as pl
-
-        return pl.DataFrame(lists)
     import pyarrow as pa
 
-    return pa.table(lists)
+    table = pa.table({name: pa.array(column) for name, column in columns.items()})
+    if kind == "arrow":
+        return table
+    try:
+        import polars as pl
+    except ImportError:
+        raise DataError("polars is not installed; pip install 'discreet[polars]'.") from None
+
+    ordered = {
+        name: pl.Enum(list(column.categories))
+        for name, column in columns.items()
+        if isinstance(column, pd.Categorical)
+    }
+    return pl.DataFrame(table).cast(ordered)  # type: ignore[arg-type]

@@ -35,10 +35,10 @@ def keys(codes: Codes, shape: Sequence[int]) -> NDArray[Any]:
 
 def unravel(places: NDArray[np.int64], shape: Sequence[int]) -> Codes:
     """The codes of mixed-radix keys."""
-    kind = np.min_scalar_type(max(max(shape, default=1) - 1, 0))
-    if not shape:
-        return np.zeros((len(places), 0), kind)
-    return np.stack(np.unravel_index(places, tuple(shape)), axis=1).astype(kind)
+    codes = np.empty((len(places), len(shape)), np.min_scalar_type(max(shape, default=1) - 1))
+    for column in range(len(shape) - 1, -1, -1):  # numpy's own stops at 64 axes
+        places, codes[:, column] = np.divmod(places, shape[column])
+    return codes
 
 
 def merge(codes: Codes, counts: Counts, shape: Sequence[int]) -> tuple[Codes, Counts]:

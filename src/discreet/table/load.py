@@ -17,7 +17,7 @@ def load(
     data: object,
     *,
     count: str | None = None,
-    variables: Iterable[str] | None = None,
+    variables: str | Iterable[str] | None = None,
     codebook: Codebook | str | Path | None = None,
     table: str | None = None,
 ) -> Table:

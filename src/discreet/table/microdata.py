@@ -8,9 +8,9 @@ from pathlib import Path
 
 from discreet.data.codebook import Codebook
 from discreet.data.count import choose_columns, count_records
-from discreet.data.sources import Source, open_source
+from discreet.data.sources import Source, engine_errors, open_source
 from discreet.table.read import the_codebook
-from discreet.table.table import Table
+from discreet.table.table import Table, margin_names
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Microdata:
 
     >>> import pandas as pd
     >>> people = Microdata.read(pd.DataFrame({"Sex": ["f", "m", "f"], "Ill": ["no", "no", "yes"]}))
-    >>> people.table(["Sex", "Ill"])
+    >>> people.table("Sex*Ill")
     Table(Sex 2 x Ill 2: 3 in 3 of 4 cells)
     """
 
@@ -45,17 +45,23 @@ class Microdata:
     def columns(self) -> tuple[str, ...]:
         return choose_columns(self.source, None, self.codebook)
 
-    def table(self, columns: Iterable[str] | None = None) -> Table:
+    def table(self, columns: str | Iterable[str] | None = None) -> Table:
         """The cross-classification by `columns`, or by all; margins of it need no second look."""
+        if isinstance(columns, str):
+            columns = margin_names(columns, self.columns)
         columns = choose_columns(self.source, columns, self.codebook)
         cells = count_records(self.source, columns, self.codebook)
         return Table.from_cells(
-            cells.variables, cells.codes, cells.counts,
-            dropped=cells.dropped, sampling_fraction=self.codebook.sampling_fraction,
+            cells.variables,
+            cells.codes,
+            cells.counts,
+            dropped=cells.dropped,
+            sampling_fraction=self.codebook.sampling_fraction,
         )
 
     def __len__(self) -> int:
-        return int(self.source.records.count().to_pyarrow().as_py())
+        with engine_errors(self.source.name):
+            return int(self.source.records.count().to_pyarrow().as_py())
 
     def __repr__(self) -> str:
         return f"Microdata({len(self.columns)} variables of {self.source.name})"

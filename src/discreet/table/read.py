@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.data.codebook import Codebook
-from discreet.data.count import choose_columns, read_cells
+from discreet.data.count import Counted, check_rows, choose_columns, read_cells
 from discreet.data.files import whole
 from discreet.data.sources import open_source
 from discreet.errors import DataError, OutputError
@@ -29,46 +29,62 @@ def read_table(
     data: object,
     *,
     count: str,
-    columns: Iterable[str] | None = None,
+    columns: str | Iterable[str] | None = None,
     codebook: Codebook | str | Path | None = None,
     table: str | None = None,
 ) -> Table:
-    """Cells, one a row; a cell that stands twice is refused."""
-    from discreet.table.table import Table
+    """Cells, one a row; columns left out are summed over, a cell that stands twice is refused."""
+    from discreet.table.table import Table, margin_names
 
     book = the_codebook(codebook)
     source = open_source(data, table=table)
-    cells = read_cells(source, choose_columns(source, columns, book, count), count, book)
-    key = keys(cells.codes, [variable.size for variable in cells.variables])
-    _, first, times = np.unique(key, return_index=True, return_counts=True)
-    if (times > 1).any():
-        row = int(first[np.argmax(times > 1)])
-        cell = ", ".join(
-            f"{v.name}={v.categories[c]}"
-            for v, c in zip(cells.variables, cells.codes[row], strict=True)
-        )
-        raise DataError(
-            f"{source.name} has the cell {cell} {times.max()} times; add its rows up first, "
-            "or read the file as records without a count column."
-        )
+    every = choose_columns(source, None, book, count)
+    if isinstance(columns, str):
+        columns = margin_names(columns, every)
+    wanted = every if columns is None else choose_columns(source, columns, book, count)
+    if set(wanted) < set(every):
+        check_rows(source, every)
+    cells = read_cells(source, wanted, count, book)
+    if set(wanted) == set(every):
+        _check_cells(cells, source.name)
     return Table.from_cells(
-        cells.variables, cells.codes, cells.counts,
-        dropped=cells.dropped, sampling_fraction=book.sampling_fraction,
+        cells.variables,
+        cells.codes,
+        cells.counts,
+        dropped=cells.dropped,
+        sampling_fraction=book.sampling_fraction,
     )
 
 
+def _check_cells(cells: Counted, where: str) -> None:
+    key = keys(cells.codes, [variable.size for variable in cells.variables])
+    _, first, times = np.unique(key, return_index=True, return_counts=True)
+    if (times > 1).any():
+        place = int(np.argmax(times > 1))
+        cell = ", ".join(
+            f"{v.name}={v.categories[c]}"
+            for v, c in zip(cells.variables, cells.codes[first[place]], strict=True)
+        )
+        raise DataError(
+            f"{where} has the cell {cell} {times[place]} times; add its rows up first, "
+            "or read the file as records without a count column."
+        )
+
+
 def write_table(table: Table, path: str | Path, *, count: str, zeros: bool) -> None:
+    """Cells to a file, by its suffix; Parquet also keeps the order of the categories."""
+    import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
 
-    if count in table.names:
-        raise OutputError(f"{count!r} names a variable already; choose another count column.")
-    cells = table.to_frame("arrow", zeros=zeros, count=count)
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise OutputError(f"cannot write {str(path)!r}: end its name in .csv or .parquet.")
+    cells = table.to_frame("arrow", zeros=zeros, count=count)
     with whole(path) as temporary:
         if suffix == ".csv":
-            pyarrow.csv.write_csv(cells, temporary)
+            plain = [pa.field(name, pa.string()) for name in table.names]
+            plain.append(pa.field(count, pa.int64()))
+            pyarrow.csv.write_csv(cells.cast(pa.schema(plain)), temporary)
         else:
             pyarrow.parquet.write_table(cells, temporary)

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.codebook import Codebook, Variable
-from discreet.errors import DataError
-from discreet.table.cells import Cells, frame
+from discreet.data.count import LARGEST_COUNT
+from discreet.data.frames import label
+from discreet.errors import DataError, FormulaError
+from discreet.table.cells import Cells
 from discreet.table.formula import Formula
-from discreet.table.keys import Codes, Counts, lookup, merge, unravel
+from discreet.table.keys import Codes, Counts, keys, lookup, merge, unravel
 
 MOST_DENSE = 1 << 26
+MOST_AXES = 64  # of a numpy array
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,32 +56,48 @@ class Table:
         return cls(variables, *merge(codes, counts, [v.size for v in variables]), **more)
 
     @classmethod
-    def of(cls, array: object, **categories: Iterable[object]) -> Table:
+    def of(cls, array: object, /, **categories: Iterable[object]) -> Table:
         """A table from a dense array; the axes' names and categories as keywords."""
         dense = np.asarray(array)
         variables = tuple(
-            Variable(name, tuple(str(label) for label in labels))
-            for name, labels in categories.items()
+            Variable(name, tuple(label(category) for category in listed))
+            for name, listed in categories.items()
         )
-        if dense.shape != tuple(variable.size for variable in variables):
+        sizes = tuple(variable.size for variable in variables)
+        if dense.shape != sizes:
             raise DataError(
-                f"an array of shape {dense.shape} does not fit categories of sizes "
-                f"{tuple(variable.size for variable in variables)}."
+                f"an array of shape {dense.shape} does not fit categories of sizes {sizes}; "
+                "name each axis with its categories."
             )
-        if not np.issubdtype(dense.dtype, np.integer) or (dense < 0).any():
-            raise DataError("counts are whole numbers from 0 on.")
+        found = dense.ravel() if dense.dtype.kind not in "iu" else dense[dense != 0]
+        counts = found.tolist()
+        if wrong := [count for count in counts if type(count) is not int or count < 0]:
+            raise DataError(
+                f"a count is {wrong[0]!r} ({type(wrong[0]).__name__}); counts are whole numbers "
+                "from 0 on, given as integers."
+            )
+        if (total := sum(counts)) > LARGEST_COUNT:
+            raise DataError(
+                f"the counts sum to {total:,}, which is too large to keep exact; "
+                f"the most is {LARGEST_COUNT:,}."
+            )
         places = np.flatnonzero(dense)
-        counts = dense.ravel()[places].astype(np.int64)
-        return cls(variables, unravel(places, dense.shape), counts)
+        return cls(variables, unravel(places, sizes), dense.ravel()[places].astype(np.int64))
 
     @classmethod
     def read(
-        cls, data: object, *, count: str, codebook: Codebook | str | Path | None = None, **source: Any
+        cls,
+        data: object,
+        *,
+        count: str,
+        columns: str | Iterable[str] | None = None,
+        codebook: Codebook | str | Path | None = None,
+        table: str | None = None,
     ) -> Table:
-        """Cells from a CSV or Parquet file or a frame; the column `count` has the counts."""
+        """Cells from a CSV or Parquet file, a frame or a database; `count` names the counts."""
         from discreet.table.read import read_table
 
-        return read_table(data, count=count, codebook=codebook, **source)
+        return read_table(data, count=count, columns=columns, codebook=codebook, table=table)
 
     # What it is
 
@@ -125,19 +145,22 @@ class Table:
         axes = [f"{variable.name} {variable.size}" for variable in self.variables]
         if len(axes) > 8:
             axes = [*axes[:3], f"... {len(axes) - 4} more ...", axes[-1]]
-        return f"Table({' x '.join(axes)}: {self.total:,} in {len(self):,} of {self.size:,} cells)"
+        cells = f"{len(self):,} of {_shown(self.size)} cells"
+        return f"Table({' x '.join(axes) or 'total'}: {self.total:,} in {cells})"
 
     def _repr_html_(self) -> str:
-        shown = self.to_frame().head(20).to_html(index=False)
-        return f"<p>{self!r}</p>{shown}"
+        return self.nonzero()._repr_html_().replace(repr(self.nonzero()), repr(self), 1)
 
     # Tables made from it
 
     def margin(self, names: str | Iterable[str]) -> Table:
         """The table over some of the variables: `Race*Income`, or their names in any order."""
         if isinstance(names, str):
-            (names,) = Formula.parse(names, self.names).margins
+            names = margin_names(names, self.names)
         places = [self._place(name) for name in names]
+        if len(set(places)) < len(places):
+            twice = next(place for place in places if places.count(place) > 1)
+            raise DataError(f"the margin names {self.names[twice]!r} twice; name it once.")
         variables = tuple(self.variables[place] for place in places)
         return dataclasses.replace(
             Table.from_cells(variables, self.codes[:, places], self.counts),
@@ -155,10 +178,13 @@ class Table:
         """The same table with its axes in another order."""
         names = tuple(names)
         if sorted(names) != sorted(self.names):
-            raise DataError(f"{', '.join(names)} is not an order of {', '.join(self.names)}.")
+            raise DataError(
+                f"{', '.join(names)} is not an order of {', '.join(self.names)}; "
+                "name each variable once."
+            )
         return self.margin(names)
 
-    def slice(self, **categories: object) -> Table:
+    def slice(self, /, **categories: object) -> Table:
         """The table of those in the given categories, over the other variables."""
         chosen = np.ones(len(self), bool)
         for name, category in categories.items():
@@ -176,12 +202,17 @@ class Table:
                 variable.code(category)
             groups = [groups.get(category, category) for category in variable.categories]
         merged = variable.merged(groups)
-        codes = self.codes.astype(np.int64)
-        codes[:, place] = np.array([merged.code(group) for group in groups])[codes[:, place]]
+        code_of = {category: code for code, category in enumerate(merged.categories)}
+        codes = self.codes.copy()
+        codes[:, place] = np.array([code_of[str(group)] for group in groups])[codes[:, place]]
         variables = (*self.variables[:place], merged, *self.variables[place + 1 :])
-        kind = self.codes.dtype
-        return Table.from_cells(variables, codes.astype(kind), self.counts, dropped=self.dropped,
-                                sampling_fraction=self.sampling_fraction)
+        return Table.from_cells(
+            variables,
+            codes,
+            self.counts,
+            dropped=self.dropped,
+            sampling_fraction=self.sampling_fraction,
+        )
 
     # Cells of it
 
@@ -204,27 +235,27 @@ class Table:
 
     def dense(self) -> NDArray[np.int64]:
         """All counts as an array with one axis a variable."""
-        array = np.zeros(self._dense_size(), np.int64)
-        if self.variables:
-            array[np.ravel_multi_index(tuple(self.codes.T.astype(np.int64)), self.shape)] = (
-                self.counts
+        if len(self.shape) > MOST_AXES:
+            raise DataError(
+                f"the table has {len(self.shape)} axes, an array at most {MOST_AXES}; "
+                "take a margin first."
             )
-        else:
-            array[:] = self.total
+        array = np.zeros(self._dense_size(), np.int64)
+        array[keys(self.codes, self.shape)] = self.counts
         return array.reshape(self.shape)
 
     def to_xarray(self) -> Any:
         """The dense table as an xarray with labelled axes."""
-        import xarray
-
-        labels = {variable.name: list(variable.categories) for variable in self.variables}
-        return xarray.DataArray(self.dense(), coords=labels, dims=self.names, name="count")
+        try:
+            xarray = import_module("xarray")
+        except ImportError:
+            raise DataError("xarray is not installed; pip install xarray.") from None
+        axes = {variable.name: list(variable.categories) for variable in self.variables}
+        return xarray.DataArray(self.dense(), coords=axes, dims=self.names, name="count")
 
     def to_frame(self, kind: str = "pandas", *, zeros: bool = False, count: str = "count") -> Any:
         """One row a cell; `zeros` adds the empty ones."""
-        cells = self.all() if zeros else self.nonzero()
-        columns = {name: column for name, column in cells.to_frame().items() if name != "count"}
-        return frame({n: c.to_numpy() for n, c in columns.items()} | {count: cells.counts}, kind)
+        return (self.all() if zeros else self.nonzero()).to_frame(kind, count=count)
 
     def write(self, path: str | Path, *, count: str = "count", zeros: bool = False) -> None:
         """Cells to a CSV or Parquet file, by the suffix."""
@@ -235,7 +266,7 @@ class Table:
     def _dense_size(self) -> int:
         if self.size > MOST_DENSE:
             raise DataError(
-                f"the table has {self.size:,} cells, too many to hold at once; "
+                f"the table has {_shown(self.size)} cells, too many to hold at once; "
                 "take a margin, or ask for its small or non-zero cells."
             )
         return self.size
@@ -247,3 +278,17 @@ class Table:
             raise DataError(
                 f"the table has no variable {name!r}; it has {', '.join(self.names[:10])}."
             ) from None
+
+
+def margin_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The variables of the one margin that a formula, or a plain name, stands for."""
+    if text in names:
+        return (text,)
+    margins = Formula.parse(text, names, files=False).margins
+    if len(margins) > 1:
+        raise FormulaError(f"{text!r} names {len(margins)} margins; name one, as in A*B.")
+    return margins[0]
+
+
+def _shown(size: int) -> str:
+    return f"{size:,}" if size < 10**15 else f"10^{int(math.log10(size))}"

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.errors import DataError
 from discreet.intruder.bounds.frechet import frechet_bounds, upper_bounds
 from discreet.intruder.bounds.linear import Program
+from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.bounds.reduce import reduce_sets
 from discreet.intruder.bounds.result import CellBounds
 from discreet.release.release import Release
@@ -64,9 +65,9 @@ class Bounder:
         if closed and self.method != "linear":
             lower, upper = frechet_bounds(self.release, formula, cells.project(formula.names))
             attained, method = np.ones(len(codes), bool), "closed form"
-        elif len(cells) == 0:
-            lower = upper = np.zeros(0, np.int64)
-            attained, method = np.ones(0, bool), "linear"
+        elif len(cells) == 0 or not shared:
+            lower = upper = np.full(len(cells), self.release.total or 0, np.int64)
+            attained, method = np.ones(len(cells), bool), "closed form"
         else:
             program = self._program(formula)
             most = upper_bounds(self.release, self._within(formula, shared), codes)
@@ -89,7 +90,7 @@ class Bounder:
     def _program(self, formula: Formula) -> Program:
         key = (formula.names, formula.sets)
         if key not in self._programs:
-            self._programs[key] = Program.build(self.release, formula)
+            self._programs[key] = Program.build(OpenCells.of(self.release, formula))
         return self._programs[key]
 
 

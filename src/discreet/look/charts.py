@@ -1,0 +1,254 @@
+"""Charts of a release; each takes data, returns the chart and never shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import comb
+from typing import Any
+
+from discreet.errors import DisclosureError
+from discreet.look.palette import LIGHT, number, percent, plural, span
+from discreet.look.theme import WIDE, empty_chart, finish, short_lines
+
+MEASURES = ("count", "lower", "upper", "width", "sharp")
+CROSS = "M-1,-1L1,1M1,-1L-1,1"
+PHONE = 480  # below this width labels stand above their bars
+
+
+def interval_chart(
+    frame: Any,
+    *,
+    limit: int | None = None,
+    title: str | None = None,
+    most: int = 40,
+    source: str | None = None,
+    width: int = WIDE,
+) -> Any:
+    """Feasible intervals of cells, narrowest first: one bar a cell from its lower to its upper.
+
+    `frame` is `CellBounds.to_frame(...)`; true counts in it are drawn as diamonds. Bars narrower
+    than `limit` have the colour of FAIL and a cross. `title=""` leaves the title out.
+    """
+    cells = _cells(frame)
+    cells.sort(key=lambda cell: (cell["width"], cell.get("count", 0)))
+    title = _finding(cells, limit) if title is None else title
+    notes = [source] if source else []
+    if not cells:
+        return empty_chart("The list of cells is empty.", title=title, notes=notes, width=width)
+    if len(cells) > most:
+        more = plural(len(cells) - most, "more cell")
+        notes.insert(0, f"{more}, none with a narrower interval, not shown.")
+    narrow = width < PHONE
+    left = 0 if narrow else width * 2 // 5
+    shown = cells[:most]
+    for cell in shown:
+        cell["range"] = span(cell["lower"], cell["upper"])
+        cell["tight"] = limit is not None and cell["width"] < limit
+        cell["name"] = short_lines(cell["name"], (width if narrow else left) // 7)
+    _tell_apart(shown)
+    heading = ", ".join(_labels(frame))
+    key = _key(shown, limit)
+    lines = max(cell["name"].count("\n") for cell in shown) + 1
+    step = 15 * lines + (24 if narrow else 13)
+    return finish(
+        _intervals(shown, short_lines(heading, max(left, 70) // 7), step, left, width),
+        title=title,
+        key=f"{heading}. {key}" if narrow else key,
+        notes=notes,
+        left=left,
+        width=width,
+        height=step * len(shown),
+    )
+
+
+def _intervals(
+    cells: list[dict[str, Any]], heading: str, step: int, left: int, width: int
+) -> list[Any]:
+    """Bars with end ticks, true counts, the interval in figures, crosses, labels."""
+    import altair as alt
+
+    narrow = left == 0
+    names = [cell["name"] for cell in cells]
+    base = alt.Chart(alt.InlineData(values=cells))
+    highest = max(max(cell["upper"], cell.get("count", 0)) for cell in cells)
+    crossed = any(cell["tight"] for cell in cells)
+    aside = 29 if crossed else 14
+    right = aside + 8 * max(len(cell["range"]) for cell in cells)
+    scale = alt.Scale(domain=[0, max(1, highest)], range=[0, max(width - left - right, 60)])
+    count_axis = alt.Axis(
+        title="Count of the cell",
+        values=_whole_ticks(highest, 4 if narrow else 6),
+        format=",d",
+        grid=not narrow,
+    )
+    names_axis = alt.Axis(
+        title=heading.split("\n"),
+        labelExpr="split(datum.value, '\\n')",
+        labelAlign="left", labelPadding=left, labelLimit=left, labelLineHeight=15,
+        titleAngle=0, titleAlign="left", titleBaseline="bottom", titleX=-left, titleY=-4,
+        titleLineHeight=15,
+    )  # fmt: skip
+    y = alt.Y("name:N", scale=alt.Scale(domain=names), axis=None if narrow else names_axis)
+    colour = alt.Color(
+        "tight:N",
+        scale=alt.Scale(domain=[False, True], range=[LIGHT.interval, LIGHT.fail]),
+        legend=None,
+    )
+    down = step // 2 - 12 if narrow else 0
+
+    def at(end: str) -> Any:
+        return alt.X(f"{end}:Q", scale=scale, axis=count_axis)
+
+    bar = {"height": 9, "yOffset": down, "y2Offset": down}
+    layers = [
+        base.mark_bar(**bar, color=LIGHT.paper).encode(y=y, x=at("lower"), x2="upper:Q"),
+        base.mark_bar(**bar, opacity=0.5).encode(y=y, x=at("lower"), x2="upper:Q", color=colour),
+    ]
+    for end in ("lower", "upper"):
+        ticks = base.mark_tick(size=15, thickness=2, opacity=1, yOffset=down)
+        layers.append(ticks.encode(y=y, x=at(end), color=colour))
+    if "count" in cells[0]:
+        diamond = base.mark_point(
+            shape="diamond", size=90, filled=True, opacity=1, yOffset=down,
+            fill=LIGHT.true, stroke=LIGHT.paper, strokeWidth=1.5,
+        )  # fmt: skip
+        layers.append(diamond.encode(y=y, x=at("count")))
+    if crossed:
+        cross = base.transform_filter("datum.tight").mark_point(
+            shape=CROSS, size=22, strokeWidth=2, stroke=LIGHT.fail, opacity=1,
+            xOffset=18, yOffset=down,
+        )  # fmt: skip
+        layers.append(cross.encode(y=y, x=at("upper")))
+    figures = base.mark_text(align="left", dx=aside, yOffset=down, fontSize=12, color=LIGHT.ink)
+    layers.append(figures.encode(y=y, x=at("upper"), text="range:N"))
+    if narrow:
+        labels = base.mark_text(
+            align="left", baseline="bottom", lineBreak="\n", lineHeight=15, fontSize=12,
+            color=LIGHT.ink, x=0, yOffset=down - 9,
+        )  # fmt: skip
+        layers.append(labels.encode(y=y, text="name:N"))
+    return layers
+
+
+def order_chart(
+    by_order: Mapping[int, int],
+    variables: int,
+    *,
+    title: str | None = None,
+    source: str | None = None,
+    width: int = WIDE,
+) -> Any:
+    """Released margins of each order, as a share of all that are possible."""
+    import altair as alt
+
+    if any(not 0 <= n <= comb(variables, order) for order, n in by_order.items()):
+        raise DisclosureError(
+            f"{dict(by_order)} are no numbers of margins of {plural(variables, 'variable')}."
+        )
+    released, possible = sum(by_order.values()), 2**variables - 1
+    if title is None:
+        title = f"{number(released)} of {plural(possible, 'possible margin')} are in the release"
+    notes = [source] if source else []
+    if not variables:
+        return empty_chart("There is no variable.", title=title, notes=notes, width=width)
+    rows = []
+    for order in range(1, variables + 1):
+        n, all_ = by_order.get(order, 0), comb(variables, order)
+        words = f"{number(n)} of {number(all_)} ({percent(n / all_)})"
+        name = plural(order, "variable")
+        rows.append({"order": name, "share": n / all_, "all": 1, "none": 0, "words": words})
+    left, right = 90, 20 + 7 * max(len(row["words"]) for row in rows)
+    base = alt.Chart(alt.InlineData(values=rows))
+    scale = alt.Scale(domain=[0, 1], range=[0, max(width - left - right, 60)])
+    axis = alt.Axis(title="Share of the margins of that order", format=".0%", values=[0, 0.5, 1])
+    names = alt.Axis(title=None, labelAlign="left", labelPadding=left)
+    y = alt.Y("order:N", scale=alt.Scale(domain=[row["order"] for row in rows]), axis=names)
+    layers = [
+        base.mark_bar(height=14, color=LIGHT.possible).encode(
+            y=y, x=alt.X("none:Q", scale=scale, axis=axis), x2="all:Q"
+        ),
+        base.mark_bar(height=14, color=LIGHT.released).encode(
+            y=y, x=alt.X("none:Q", scale=scale, axis=axis), x2="share:Q"
+        ),
+        base.mark_text(align="left", dx=10, fontSize=12, color=LIGHT.ink).encode(
+            y=y, x=alt.X("all:Q", scale=scale, axis=axis), text="words:N"
+        ),
+    ]
+    key = "Dark: released, or found by adding up. Light: all margins of that many variables."
+    return finish(
+        layers, title=title, key=key, notes=notes, left=left, width=width, height=28 * len(rows)
+    )
+
+
+# Words and rows
+
+
+def _columns(frame: Any) -> list[str]:
+    return list(getattr(frame, "column_names", frame.columns))
+
+
+def _labels(frame: Any) -> list[str]:
+    return [name for name in _columns(frame) if name not in MEASURES]
+
+
+def _cells(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a pandas, polars or Arrow frame: a name and its measures."""
+    columns = _columns(frame)
+    if lost := [name for name in ("lower", "upper") if name not in columns]:
+        raise DisclosureError(
+            f"a chart of intervals needs a column {lost[0]!r}; the frame has {', '.join(columns)}."
+        )
+    values = {name: frame[name] for name in columns}
+    values = {n: v.to_pylist() if hasattr(v, "to_pylist") else list(v) for n, v in values.items()}
+    labels = [values[name] for name in _labels(frame)]
+    cells = []
+    for row, (lower, upper) in enumerate(zip(values["lower"], values["upper"], strict=True)):
+        name = ", ".join(str(column[row]) for column in labels)
+        cell = {"name": name or "(all)", "lower": int(lower), "upper": int(upper)}
+        cell["width"] = cell["upper"] - cell["lower"]
+        if "count" in values:
+            cell["count"] = int(values["count"][row])
+        cells.append(cell)
+    return cells
+
+
+def _tell_apart(cells: list[dict[str, Any]]) -> None:
+    """Cut names that became the same get invisible marks, so that each keeps its own bar."""
+    seen: dict[str, int] = {}
+    for cell in cells:
+        name = cell["name"]
+        cell["name"] = name + "\u200b" * seen.get(name, 0)
+        seen[name] = seen.get(name, 0) + 1
+
+
+def _finding(cells: list[dict[str, Any]], limit: int | None) -> str:
+    """The title: how many cells are known exactly, or to less than the limit."""
+    kind = "small count" if all(0 < cell.get("count", 0) <= 5 for cell in cells) else "cell"
+    if not cells:
+        return "No cell to show"
+    every = plural(len(cells), kind)
+    if limit is None:
+        exact = sum(cell["width"] == 0 for cell in cells)
+        return f"{number(exact)} of {every} can be known exactly"
+    tight = sum(cell["width"] < limit for cell in cells)
+    if tight:
+        return f"{number(tight)} of {every} can be narrowed to a width of less than {number(limit)}"
+    keep = "keeps" if len(cells) == 1 else "keep"
+    return f"{every} {keep} a width of {number(limit)} or more"
+
+
+def _key(cells: list[dict[str, Any]], limit: int | None) -> str:
+    said = "Bar: the values that fit the release."
+    if "count" in cells[0]:
+        said += " Diamond: the true count."
+    if limit is not None and any(cell["tight"] for cell in cells):
+        said += f" Cross: upper minus lower is less than {number(limit)}."
+    return said
+
+
+def _whole_ticks(highest: int, most: int) -> list[int]:
+    """Round whole numbers from 0 to `highest`."""
+    unit = 1
+    while highest / unit > most:
+        unit = unit * 5 // 2 if str(unit)[0] == "2" else unit * 2
+    return list(range(0, highest + 1, unit))

@@ -1,0 +1,111 @@
+"""Colours with one meaning each, and how numbers are written.
+
+Within each group the colours stay apart for every common form of colour blindness, and words that
+are set in a colour have a contrast of at least 4.5 with the paper; a test computes both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from discreet.errors import DisclosureError
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+EN_DASH = "\u2013"
+
+
+@dataclass(frozen=True)
+class Palette:
+    """A colour for each meaning; no two meanings share one."""
+
+    # what a margin's state is
+    released: str
+    possible: str
+    gone: str
+    # what is known of a count
+    true: str
+    interval: str
+    belief: str
+    # verdicts
+    passed: str
+    review: str
+    fail: str
+    # the page
+    ink: str
+    muted: str
+    rule: str
+    wash: str
+    paper: str
+    accent: str
+
+    def __getitem__(self, meaning: str) -> str:
+        """The colour of a meaning; a verdict's word works too."""
+        name = {"pass": "passed"}.get(meaning.lower(), meaning.lower())
+        colours = self.to_dict()
+        if name not in colours:
+            raise DisclosureError(
+                f"no colour means {meaning!r}; the meanings are {', '.join(colours)}."
+            )
+        return colours[name]
+
+    def to_dict(self) -> dict[str, str]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+
+LIGHT = Palette(
+    released="#0b5fa5", possible="#a3cbed", gone="#b4b7bc",
+    true="#16191d", interval="#6592bf", belief="#6b2f86",
+    passed="#00786a", review="#946a00", fail="#8f1020",
+    ink="#1d2127", muted="#59616b", rule="#d8dce1", wash="#f5f6f8", paper="#ffffff",
+    accent="#1c4475",
+)  # fmt: skip
+
+DARK = Palette(
+    released="#5aa9e6", possible="#2b5478", gone="#565a60",
+    true="#f4f6f8", interval="#6f9ccb", belief="#edc6f2",
+    passed="#3fb79f", review="#f0c558", fail="#ff7a66",
+    ink="#e4e7eb", muted="#a3abb5", rule="#363c44", wash="#1c2127", paper="#14181d",
+    accent="#8fbbea",
+)  # fmt: skip
+
+TERMINAL = {"PASS": "green", "REVIEW": "yellow", "FAIL": "red"}
+
+
+def number(n: float) -> str:
+    """A number with thousands separators.
+
+    >>> number(1234567), number(-1), number(0.25)
+    ('1,234,567', '-1', '0.25')
+    """
+    return f"{int(n):,}" if n == int(n) else f"{n:,.4g}"
+
+
+def span(lower: int, upper: int) -> str:
+    """The values from lower to upper, with an en dash.
+
+    >>> span(0, 1200), span(3, 3)
+    ('0–1,200', '3')
+    """
+    return number(lower) if lower == upper else f"{number(lower)}{EN_DASH}{number(upper)}"
+
+
+def percent(share: float) -> str:
+    """A share in whole percent that is never rounded to none or to all of it.
+
+    >>> percent(2 / 3), percent(0.9999), percent(0.0001), percent(1)
+    ('67%', '>99%', '<1%', '100%')
+    """
+    if 0 < share < 0.005:
+        return "<1%"
+    if 0.995 <= share < 1:
+        return ">99%"
+    return f"{share:.0%}"
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> plural(1, "cell"), plural(2000, "cell"), plural(2, "category", "categories")
+    ('1 cell', '2,000 cells', '2 categories')
+    """
+    return f"{number(n)} {one if n == 1 else many or one + 's'}"

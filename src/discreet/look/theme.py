@@ -1,0 +1,106 @@
+"""The look of every chart: title with the finding, key below it, notes at the foot."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+from discreet.look.palette import FONT, LIGHT
+
+WIDE, NARROW = 660, 340  # pixels of a whole chart: on a page, on a phone
+LINE = 16
+
+
+def finish(
+    layers: list[Any],
+    *,
+    title: str,
+    key: str,
+    notes: Iterable[str],
+    left: int,
+    width: int,
+    height: Any,
+    foot: int = 48,
+) -> Any:
+    """The layers as one chart with its words; `left` pixels of `width` are for row labels."""
+    import altair as alt
+
+    written = [line for note in notes for line in wrap(note, width, 11)]
+    if written:
+        layers = [
+            *layers,
+            alt.Chart(alt.InlineData(values=[{"note": "\n".join(written)}]))
+            .mark_text(
+                align="left", baseline="top", lineBreak="\n", lineHeight=LINE,
+                fontSize=11, color=LIGHT.muted, clip=False,
+                x=-left, y=alt.ExprRef(f"height + {foot}"),
+            )
+            .encode(text="note:N"),
+        ]  # fmt: skip
+    said = wrap(key, width, 12)
+    head = alt.Title(text=wrap(title, width, 15, bold=True), subtitle=said)
+    if not title:
+        head = alt.Title(
+            text=said, fontSize=12, fontWeight=400, lineHeight=LINE, color=LIGHT.muted
+        )  # fmt: skip
+    return (
+        alt.layer(*layers)
+        .properties(
+            width=width - left,
+            height=height,
+            title=head,
+            description=title,
+            background=LIGHT.paper,
+            padding=12,
+            # the menu of vega-embed would send unpublished counts to a web page
+            usermeta={"embedOptions": {"actions": False}},
+        )
+        .configure(**config())
+    )
+
+
+def config() -> dict[str, Any]:
+    """Vega-Lite configuration: system fonts, quiet axes, left-aligned titles."""
+    return {
+        "font": FONT,
+        "view": {"stroke": None},
+        "title": {
+            "anchor": "start", "frame": "bounds", "offset": 18,
+            "color": LIGHT.ink, "fontSize": 15, "fontWeight": 600, "lineHeight": 20,
+            "subtitleColor": LIGHT.muted, "subtitleFontSize": 12, "subtitlePadding": 6,
+            "subtitleLineHeight": LINE,
+        },
+        "axis": {
+            "labelColor": LIGHT.ink, "labelFontSize": 12,
+            "titleColor": LIGHT.muted, "titleFontSize": 12, "titleFontWeight": 400,
+            "domain": False, "ticks": False, "gridColor": LIGHT.rule,
+        },
+        "axisX": {"labelColor": LIGHT.muted, "titleAnchor": "start", "titlePadding": 8,
+                  "labelPadding": 6, "labelFlush": False},
+        "axisY": {"grid": False},
+    }  # fmt: skip
+
+
+def empty_chart(says: str, *, title: str, notes: Iterable[str], width: int) -> Any:
+    """A chart of the usual width that says why it shows nothing."""
+    import altair as alt
+
+    words = (
+        alt.Chart(alt.InlineData(values=[{"says": says}]))
+        .mark_text(align="left", fontSize=13, color=LIGHT.muted, x=0, y=8)
+        .encode(text="says:N")
+    )
+    return finish(
+        [words], title=title, key="", notes=notes, left=0, width=width, height=20, foot=16
+    )
+
+
+def wrap(text: str, width: int, size: int, *, bold: bool = False) -> list[str]:
+    """The text in lines of about `width` pixels at a font size."""
+    return textwrap.wrap(text, max(12, int(width / (size * (0.58 if bold else 0.53)))))
+
+
+def short_lines(text: str, letters: int, lines: int = 2) -> str:
+    """The text in a few short lines; what does not fit ends in an ellipsis."""
+    return "\n".join(textwrap.wrap(text, letters, max_lines=lines, placeholder=" \u2026"))

@@ -1,0 +1,214 @@
+"""What changed between two assessments, from their JSON documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.decision.verdict import Verdict
+from discreet.errors import DataError, FormulaError
+from discreet.table.formula import Formula
+from discreet.table.notation import printable, quoted
+
+MOST = 20
+REPAIR = "give a file written by discreet assess --json"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one rule said."""
+
+    rule: str
+    verdict: Verdict
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.verdict.symbol} {self.verdict}: {self.text}"
+
+    def to_json(self) -> dict[str, str]:
+        return {"rule": self.rule, "verdict": str(self.verdict), "text": self.text}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An old and a new assessment side by side; pairs are (old, new)."""
+
+    verdicts: tuple[Verdict, Verdict]
+    gone: tuple[Finding, ...]
+    new: tuple[Finding, ...]
+    changed: tuple[tuple[Finding, Finding], ...]
+    gained: tuple[tuple[str, ...], ...]
+    lost: tuple[tuple[str, ...], ...]
+    narrowest: tuple[int | None, int | None]
+    policy: dict[str, tuple[Any, Any]]
+    same_data: bool
+
+    @property
+    def same(self) -> bool:
+        """Does nothing differ?"""
+        return self.same_data and not (
+            self.verdicts[0] is not self.verdicts[1]
+            or self.gone or self.new or self.changed or self.gained or self.lost
+            or self.narrowest[0] != self.narrowest[1] or self.policy
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.verdicts[0]} to {self.verdicts[1]})"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The changes in words, the verdict first."""
+        old, new = self.verdicts
+        said = [f"verdict: {new} as before" if old is new else f"verdict: was {old}, now {new}"]
+        if self.same:
+            return [*said, "nothing changed"]
+        said.append(f"data: {'the same' if self.same_data else 'not the same (sha256 differs)'}")
+        said += _listed("margins gained", self.gained) + _listed("margins lost", self.lost)
+        if self.narrowest[0] != self.narrowest[1]:
+            before, after = ("none" if n is None else f"{n:,}" for n in self.narrowest)
+            said.append(f"narrowest width of a small count: was {before}, now {after}")
+        said += [f"reason gone, {found.rule}: {found}" for found in self.gone]
+        said += [f"reason new, {found.rule}: {found}" for found in self.new]
+        said += [f"reason changed, {now.rule}: was {was} Now {now}" for was, now in self.changed]
+        for key, (before, after) in self.policy.items():
+            said.append(f"policy {key}: was {_value(before)}, now {_value(after)}")
+        return [printable(line) for line in said]
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `discreet diff --json` prints."""
+        return {
+            "same": self.same,
+            "verdict": {"old": str(self.verdicts[0]), "new": str(self.verdicts[1])},
+            "reasons": {
+                "gone": [found.to_json() for found in self.gone],
+                "new": [found.to_json() for found in self.new],
+                "changed": [
+                    {"rule": now.rule, "old": was.to_json(), "new": now.to_json()}
+                    for was, now in self.changed
+                ],
+            },
+            "margins": {
+                "gained": [list(margin) for margin in self.gained],
+                "lost": [list(margin) for margin in self.lost],
+            },
+            "narrowest": {"old": self.narrowest[0], "new": self.narrowest[1]},
+            "policy": {key: {"old": a, "new": b} for key, (a, b) in self.policy.items()},
+            "same_data": self.same_data,
+        }
+
+
+def compare_reports(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
+    """What differs between two documents of `Assessment.to_json()`.
+
+    Margins count as gained or lost with what was already released, sub-margins included: only
+    the largest are listed.
+
+    >>> from discreet.decision.assess import assess
+    >>> from discreet.table.load import load
+    >>> tract = load("example:tract")
+    >>> old, new = assess(tract, "Race*Income"), assess(tract, "Race + Gender*Income")
+    >>> print(compare_reports(old.to_json(), new.to_json()))
+    verdict: was FAIL, now PASS
+    data: the same
+    margins gained: Gender*Income
+    margins lost: Race*Income
+    ...
+    """
+    a, b = _read(old, "the old report"), _read(new, "the new report")
+    was, now = ({found.rule: found for found in report.findings} for report in (a, b))
+    keys = dict.fromkeys([*a.policy, *b.policy])
+    return Comparison(
+        verdicts=(a.verdict, b.verdict),
+        gone=tuple(found for rule, found in was.items() if rule not in now),
+        new=tuple(found for rule, found in now.items() if rule not in was),
+        changed=tuple(
+            (was[rule], found)
+            for rule, found in now.items()
+            if rule in was and was[rule] != found
+        ),
+        gained=_beyond(b.formula, a.formula),
+        lost=_beyond(a.formula, b.formula),
+        narrowest=(a.narrowest, b.narrowest),
+        policy={
+            key: (a.policy.get(key), b.policy.get(key))
+            for key in keys
+            if a.policy.get(key) != b.policy.get(key)
+        },
+        same_data=a.sha256 == b.sha256,
+    )  # fmt: skip
+
+
+def read_report(path: str | Path) -> dict[str, Any]:
+    """The JSON document of an earlier assessment; anything else is refused."""
+    where = f"the report {str(path)!r}"
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise DataError(f"there is no report {str(path)!r}; {REPAIR}.") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DataError(f"{where} cannot be read ({reason}); {REPAIR}.") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{where} is not JSON; {REPAIR}.") from None
+    _read(document, where)
+    return dict(document)
+
+
+@dataclass(frozen=True)
+class _Report:
+    """What a comparison needs of a document."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    formula: Formula
+    narrowest: int | None
+    policy: dict[str, Any]
+    sha256: str
+
+
+def _read(document: Any, where: str) -> _Report:
+    try:
+        names = [str(name) for name in document["table"]["variables"]]
+        formula = Formula.parse(document["release"], names, files=False)
+        if already := document.get("already_released"):
+            formula = formula + Formula.parse(already, names, files=False)
+        narrowest = document["risk"]["narrowest"]
+        return _Report(
+            verdict=Verdict(document["verdict"]),
+            findings=tuple(
+                Finding(str(reason["rule"]), Verdict(reason["verdict"]), str(reason["text"]))
+                for reason in document["reasons"]
+            ),
+            formula=formula.frontier,
+            narrowest=None if narrowest is None else int(narrowest),
+            policy=dict(document["policy"]),
+            sha256=str(document["provenance"]["sha256"]),
+        )
+    except KeyError as error:
+        raise DataError(f"{where} is no assessment: it has no {error.args[0]!r}; {REPAIR}.") from None
+    except (TypeError, ValueError, AttributeError, FormulaError) as error:
+        raise DataError(f"{where} is no assessment ({error}); {REPAIR}.") from None
+
+
+def _beyond(formula: Formula, other: Formula) -> tuple[tuple[str, ...], ...]:
+    """The maximal margins of one formula that the other does not contain."""
+    theirs = [frozenset(margin) for margin in other.margins]
+    return tuple(m for m in formula.margins if not any(set(m) <= margin for margin in theirs))
+
+
+def _listed(what: str, margins: Iterable[tuple[str, ...]]) -> list[str]:
+    margins = list(margins)
+    if not margins:
+        return []
+    shown = " + ".join("*".join(map(quoted, margin)) for margin in margins[:MOST])
+    more = f" and {len(margins) - MOST:,} more" if len(margins) > MOST else ""
+    return [f"{what}: {shown}{more}"]
+
+
+def _value(value: Any) -> str:
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,168 @@
+"""The report: one HTML file that needs nothing else and asks nothing of the network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.files import write_text
+from discreet.look import palette
+from discreet.look.charts import interval_chart
+from discreet.look.theme import NARROW, WIDE
+from discreet.report import sheets, words
+from discreet.report.compare import compare_reports
+
+if TYPE_CHECKING:
+    from discreet.decision.assess import Assessment
+
+TEMPLATE = "report.html.j2"
+MOST_BARS = 20
+MOST_ROWS = 50
+MOST_NAMES = 24
+MOST_COLUMNS = 6
+MOST_LETTERS = 600
+
+
+def html_report(assessment: Assessment, *, against: Mapping[str, Any] | None = None) -> str:
+    """The report as HTML; `against` is the JSON document of an earlier assessment."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("discreet.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for filter_ in (palette.number, palette.percent, words.sentence):
+        environment.filters[filter_.__name__] = filter_
+    environment.globals |= {"span": palette.span, "plural": palette.plural, "say": words}
+    return environment.get_template(TEMPLATE).render(**_view(assessment, against))
+
+
+def write_html(
+    assessment: Assessment, path: str | Path, *, against: Mapping[str, Any] | None = None
+) -> None:
+    """The report as a file, whole or not at all."""
+    write_text(path, html_report(assessment, against=against))
+
+
+def interval_charts(assessment: Assessment, width: int = WIDE, **options: Any) -> Any:
+    """The chart of the small counts' intervals, with the policy's limit."""
+    small = assessment.decision.case.small
+    return interval_chart(
+        small.bounds.to_frame(counts=small.cells.counts),
+        limit=assessment.policy.small.width,
+        width=width,
+        **{"title": words.narrowing(assessment)} | options,
+    )
+
+
+def _view(assessment: Assessment, against: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Everything that the template shows."""
+    decision, small = assessment.decision, assessment.decision.case.small
+    requested = assessment.requested.frontier.margins
+    disclosed = sheets.disclosures(assessment)
+    cells = sheets.small_rows(assessment, MOST_ROWS)
+    charts = {}
+    if len(small.cells):
+        for name, width in (("wide", WIDE), ("phone", NARROW)):
+            chart = interval_charts(assessment, width, title="", most=MOST_BARS)
+            charts[name] = inline_svg(chart, f"chart-{name}", *_alternative(assessment, cells))
+    comparison = compare_reports(against, assessment.to_json()) if against else None
+    return {
+        "light": palette.LIGHT.to_dict(),
+        "dark": palette.DARK.to_dict(),
+        "font": palette.FONT,
+        "assessment": assessment,
+        "policy": assessment.policy,
+        "advice": words.ADVICE[assessment.verdict],
+        "confidential": words.CONFIDENTIAL,
+        "figures": _figures(assessment),
+        "formula": _shortened(str(assessment.requested)),
+        "already": _shortened(str(assessment.released)) if assessment.released else None,
+        "margins": requested[:MOST_NAMES],
+        "more_margins": max(0, len(requested) - MOST_NAMES),
+        "variables": words.variable_words(assessment)[:MOST_NAMES],
+        "more_variables": max(0, len(assessment.table.variables) - MOST_NAMES),
+        "charts": charts,
+        "cells": _cell_table(cells, len(small.cells)),
+        "close": _cell_table(sheets.close_rows(assessment, MOST_ROWS), _close(assessment)),
+        "groups": disclosed[:MOST_ROWS],
+        "more_groups": max(0, len(disclosed) - MOST_ROWS),
+        "orders": sheets.order_rows(assessment),
+        "assumptions": [_shortened(text) for text in decision.assumptions],
+        "policy_rows": sheets.policy_rows(assessment.policy),
+        "changes": comparison.lines() if comparison else [],
+    }
+
+
+def _figures(assessment: Assessment) -> list[tuple[str, str]]:
+    """The few numbers that a reader wants first, each with what it counts."""
+    small, policy = assessment.decision.case.small, assessment.policy
+    utility, beta = assessment.decision.utility, policy.small.width
+    found = [(palette.number(len(small.cells)), f"counts of {words.small_words(assessment)}")]
+    if small.narrowest is not None:
+        below = len(small.below(beta))
+        found.append((palette.number(below), f"of them with a width below {palette.number(beta)}"))
+        found.append((palette.number(small.narrowest), "narrowest width of a small count"))
+    if policy.attribute.check:
+        groups = len(sheets.disclosures(assessment))
+        found.append((palette.number(groups), "groups with a disclosed category"))
+    worth = f"of {palette.number(utility.possible)} margins in the release"
+    return [*found, (palette.number(utility.released), worth)]
+
+
+def _cell_table(rows: list[sheets.CellRow], every: int) -> dict[str, Any]:
+    """Rows with one column a variable, or one for all if they are many."""
+    names = list(rows[0].cell) if rows else []
+    if len(names) > MOST_COLUMNS:
+        labels = [[", ".join(f"{n}: {c}" for n, c in row.cell.items())] for row in rows]
+        names = ["Cell"]
+    else:
+        labels = [list(row.cell.values()) for row in rows]
+    return {"names": names, "rows": list(zip(labels, rows, strict=True)), "more": every - len(rows)}
+
+
+def _close(assessment: Assessment) -> int:
+    share = assessment.policy.closeness.share
+    return len(assessment.decision.case.closeness.below(share)) if share else 0
+
+
+def _alternative(assessment: Assessment, cells: list[sheets.CellRow]) -> tuple[str, str]:
+    """Title and description of the chart for those who cannot see it."""
+    first = cells[0]
+    return words.narrowing(assessment), (
+        "One bar a cell, from the lowest to the highest count that fits the release, narrowest "
+        f"first. The narrowest: {', '.join(first.cell.values())}, true count "
+        f"{palette.number(first.count)}, interval {palette.span(first.lower, first.upper)}. "
+        "The table below has the same figures."
+    )
+
+
+def inline_svg(chart: Any, name: str, title: str, description: str) -> Any:
+    """The chart as an SVG element: it scales, says what it shows, and refers to nothing."""
+    import io
+
+    from markupsafe import Markup, escape
+
+    buffer = io.StringIO()
+    chart.save(buffer, format="svg")
+    found = re.fullmatch(r"\s*<svg([^>]*)>(.*)</svg>\s*", buffer.getvalue(), re.DOTALL)
+    if found is None:
+        raise RuntimeError("the chart was not drawn as one SVG element")
+    box = re.search(r'viewBox="([\d. -]+)"', found[1])
+    size = box[1] if box else f"0 0 {WIDE} {WIDE}"
+    head = Markup(
+        '<svg role="img" aria-labelledby="{0}-title {0}-desc" viewBox="{1}" width="{2}">'
+        '<title id="{0}-title">{3}</title><desc id="{0}-desc">{4}</desc>'
+    ).format(name, size, size.split()[2], title, description)
+    # ids of clip paths repeat between charts, and links to name spaces are not needed in HTML
+    body = re.sub(r'(id="|url\(#)(\w+)', rf"\1{escape(name)}-\2", found[2])
+    return head + Markup(re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body)) + Markup("</svg>")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 2]} \u2026"

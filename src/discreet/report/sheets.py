@@ -1,0 +1,163 @@
+"""The tables of a report: what the HTML, CSV and Excel files show."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+from discreet.decision.verdict import Verdict
+
+if TYPE_CHECKING:
+    from discreet.decision.assess import Assessment
+    from discreet.decision.policy import Policy
+    from discreet.intruder.bounds.result import CellBounds
+    from discreet.risk.attribute import Disclosure
+    from discreet.table.cells import Cells
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with a name for its file, what it shows, columns and rows."""
+
+    name: str
+    shows: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """A cell with its interval and what the policy says to it."""
+
+    cell: dict[str, str]
+    count: int
+    lower: int
+    upper: int
+    sharp: bool
+    verdict: Verdict
+
+    @property
+    def width(self) -> int:
+        return self.upper - self.lower
+
+
+def sheets(assessment: Assessment) -> tuple[Sheet, ...]:
+    """Every table of the report."""
+    decision = assessment.decision
+    cells = small_rows(assessment)
+    names = tuple(variable.name for variable in decision.case.small.cells.variables)
+    offers = assessment.alternatives
+    return (
+        Sheet(
+            "reasons", "What each rule of the policy found",
+            ("rule", "verdict", "finding"),
+            tuple((r.rule, str(r.verdict), r.text) for r in decision.reasons),
+        ),
+        Sheet(
+            "cells", "Small counts and the interval that an intruder can work out, narrowest first",
+            (*names, "count", "lower", "upper", "width", "proven tight", "verdict"),
+            tuple(
+                (*row.cell.values(), row.count, row.lower, row.upper, row.width,
+                 "yes" if row.sharp else "no", str(row.verdict))
+                for row in cells
+            ),
+        ),
+        Sheet(
+            "groups", "Groups whose members' sensitive category is disclosed",
+            ("group", "size", "variable", "category", "lower", "upper", "finding"),
+            tuple(
+                (group_words(d), d.size, d.variable, d.category, d.lower, d.upper, str(d))
+                for d in disclosures(assessment)
+            ),
+        ),
+        Sheet(
+            "utility", "Margins in the release by their number of variables",
+            ("variables", "released", "possible", "share"),
+            tuple((k, n, of, n / of) for k, n, of in order_rows(assessment)),
+        ),
+        Sheet(
+            "alternatives", "What to release instead",
+            ("verdict", "how", "release", "margins"),
+            tuple(
+                (str(o.decision.verdict), o.how, str(o.formula), o.decision.utility.released)
+                for o in offers
+            ),
+        ),
+        Sheet(
+            "policy", "The policy that the verdict rests on",
+            ("key", "value", "meaning", "locked"),
+            tuple(
+                (key, value, says, "yes" if locked else "no")
+                for key, value, says, locked in policy_rows(assessment.policy)
+            ),
+        ),
+    )  # fmt: skip
+
+
+def small_rows(assessment: Assessment, most: int | None = None) -> list[CellRow]:
+    """The small counts, narrowest interval first."""
+    small, policy = assessment.decision.case.small, assessment.policy
+    limit = int(small.bounds.width.max(initial=0)) + 1
+    rows = small.below(limit)[:most]
+    return _rows(small.cells, small.bounds, rows, assessment, policy.small.width)
+
+
+def close_rows(assessment: Assessment, most: int | None = None) -> list[CellRow]:
+    """The counts whose interval stays too close to them; none if the policy does not ask."""
+    share = assessment.policy.closeness.share
+    if not share:
+        return []
+    close = assessment.decision.case.closeness
+    rows = close.below(share)[:most]
+    limit = int(close.bounds.width.max(initial=0)) + 1
+    return _rows(close.cells, close.bounds, rows, assessment, limit)
+
+
+def _rows(
+    cells: Cells, bounds: CellBounds, rows: Any, assessment: Assessment, limit: int
+) -> list[CellRow]:
+    proof = assessment.policy.bounds
+    found = []
+    for row in rows:
+        lower, upper = int(bounds.lower[row]), int(bounds.upper[row])
+        sharp = bool(bounds.attained[row])
+        verdict = Verdict.PASS if sharp or proof.accept_outer else Verdict.REVIEW
+        if upper - lower < limit:
+            verdict = Verdict.FAIL
+        count = int(cells.counts[row])
+        found.append(CellRow(cells.label(row), count, lower, upper, sharp, verdict))
+    return found
+
+
+def disclosures(assessment: Assessment) -> tuple[Disclosure, ...]:
+    """The disclosed groups; none if the policy does not ask."""
+    if not assessment.policy.attribute.check:
+        return ()
+    return assessment.decision.case.attribute.disclosures
+
+
+def group_words(disclosure: Disclosure) -> str:
+    return ", ".join(f"{name}: {label}" for name, label in disclosure.group.items())
+
+
+def order_rows(assessment: Assessment) -> list[tuple[int, int, int]]:
+    """For each number of variables: margins released, margins possible."""
+    utility = assessment.decision.utility
+    k = utility.variables
+    return [(order, utility.by_order.get(order, 0), comb(k, order)) for order in range(1, k + 1)]
+
+
+def policy_rows(policy: Policy) -> list[tuple[str, Any, str, bool]]:
+    """Each key, its value, what it means, and whether it is locked."""
+    rows = []
+    for part in dataclasses.fields(policy):
+        section = getattr(policy, part.name)
+        if not dataclasses.is_dataclass(section):
+            continue
+        for entry in dataclasses.fields(section):
+            key = f"{part.name}.{entry.name}"
+            value = getattr(section, entry.name)
+            rows.append((key, value, str(entry.metadata["says"]), key in policy.locked))
+    return rows

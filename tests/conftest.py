@@ -1,0 +1,34 @@
+"""What every test shares: reproducible properties, and data that do not ship."""
+
+import hypothesis
+import pytest
+
+from discreet.data.examples import find_example
+from discreet.errors import DataError
+from discreet.table.load import load
+
+hypothesis.settings.register_profile("discreet", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("discreet")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "nltcs: needs nltcs.csv in the folder DISCREET_DATA")
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("nltcs"):
+        _need_nltcs()
+
+
+@pytest.fixture(scope="session")
+def nltcs():
+    """The table of Dobra, Erosheva & Fienberg 2002."""
+    _need_nltcs()
+    return load("example:nltcs")
+
+
+def _need_nltcs():
+    try:
+        return find_example("nltcs").path
+    except DataError as error:
+        pytest.skip(str(error))

@@ -1,0 +1,132 @@
+"""Bounds against brute force, closed form against linear programs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import fibre, letters, named, releases, small_tables
+
+from discreet.errors import DataError, InconsistentRelease
+from discreet.intruder.bounds.bounder import Bounder, bounds
+from discreet.release.release import Release
+from discreet.table.load import load
+from discreet.table.table import Table
+
+
+@given(st.data(), small_tables())
+@settings(max_examples=150)
+def test_intervals_hold_every_table_that_fits_and_sharp_ones_are_attained(data, array):
+    margins = data.draw(releases(array.ndim))
+    release = Release.margins(named(array), letters(margins))
+    found = bounds(release)
+    tables = fibre(array, margins)
+    low, high = tables.min(0).ravel(), tables.max(0).ravel()
+    assert (found.lower <= low).all()
+    assert (found.upper >= high).all()
+    assert np.array_equal(found.lower[found.attained], low[found.attained])
+    assert np.array_equal(found.upper[found.attained], high[found.attained])
+    if release.formula.is_decomposable:
+        assert found.sharp
+        assert found.method == "closed form"
+
+
+@given(st.data(), small_tables())
+@settings(max_examples=100)
+def test_bounds_of_a_margin_hold_every_table_that_fits(data, array):
+    margins = data.draw(releases(array.ndim))
+    over = data.draw(releases(array.ndim))[0]
+    table = named(array)
+    cells = table.margin(letters([over])[0]).all()
+    found = Bounder(Release.margins(table, letters(margins))).bounds(cells)
+    rest = tuple(a + 1 for a in range(array.ndim) if a not in over)
+    sums = fibre(array, margins).sum(rest) if rest else fibre(array, margins)
+    low, high = sums.min(0).ravel(), sums.max(0).ravel()
+    assert (found.lower <= low).all()
+    assert (found.upper >= high).all()
+    assert np.array_equal(found.lower[found.attained], low[found.attained])
+    assert np.array_equal(found.upper[found.attained], high[found.attained])
+
+
+@given(st.data(), small_tables(most_people=6))
+@settings(max_examples=60)
+def test_what_is_known_of_cells_restricts_the_tables(data, array):
+    margins = data.draw(releases(array.ndim))
+    table = named(array)
+    release = Release.margins(table, letters(margins))
+    cell = tuple(data.draw(st.integers(0, n - 1)) for n in array.shape)
+    low = data.draw(st.integers(0, int(array[cell])))
+    high = data.draw(st.integers(int(array[cell]), 8))
+    labels = {name: code for name, code in zip(table.names, cell, strict=True)}
+    found = bounds(release.between(labels, low, high))
+    tables = fibre(array, margins)
+    tables = tables[(tables[(slice(None), *cell)] >= low) & (tables[(slice(None), *cell)] <= high)]
+    assert (found.lower <= tables.min(0).ravel()).all()
+    assert (found.upper >= tables.max(0).ravel()).all()
+    exact = found.attained
+    assert np.array_equal(found.lower[exact], tables.min(0).ravel()[exact])
+    assert np.array_equal(found.upper[exact], tables.max(0).ravel()[exact])
+
+
+def test_structural_zeros_and_insiders_narrow_the_tract_table():
+    release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
+    cell = {"Gender": "Female", "Race": "Chinese", "Income": "up to $10,000"}
+    knowing = release.insider({"Gender": "Male", "Race": "Black", "Income": "over $25,000"}, 6)
+    found = bounds(knowing.impossible(cell)).to_frame().set_index(["Gender", "Race", "Income"])
+    assert found.loc[("Male", "Chinese", "up to $10,000"), "lower"] == 1
+    assert found.loc[tuple(cell.values()), "upper"] == 0
+    assert found.loc[("Female", "Black", "over $25,000"), "upper"] == 3
+    assert found.loc[("Male", "White", "over $25,000"), "upper"] == 163
+
+
+def test_contradictions_are_refused():
+    table = named(np.array([[2, 0], [0, 2]]))
+    release = Release.margins(table, "A + B")
+    with pytest.raises(InconsistentRelease, match="above its margin"):
+        release.insider({"A": 0, "B": 0}, 3)
+    with pytest.raises(InconsistentRelease, match="contradict"):
+        bounds(release.insider({"A": 0, "B": 0}, 2).insider({"A": 0, "B": 1}, 2))
+    with pytest.raises(InconsistentRelease, match="every cell under it"):
+        bounds(release.impossible({"A": 0}))
+
+
+def test_methods_say_what_they_cannot_do():
+    table = named(np.ones((2, 2, 2), int))
+    square = Release.margins(table, "A*B + B*C + A*C")
+    with pytest.raises(DataError, match="not decomposable"):
+        bounds(square, method="closed")
+    with pytest.raises(DataError, match="no method 'guess'"):
+        bounds(square, method="guess")
+    with pytest.raises(DataError, match="no variable 'Z'"):
+        Bounder(square).bounds(Table.of([1], Z=["z"]).all())
+    wide = Release.margins(Table.of(np.ones((10,) * 4, int), **{c: range(10) for c in "ABCD"}), "A")
+    assert wide.total == 10_000
+
+
+def test_a_time_limit_leaves_outer_bounds_that_are_not_called_sharp():
+    table = named(np.arange(27).reshape(3, 3, 3))
+    release = Release.margins(table, "A*B + B*C + A*C")
+    rushed, full = bounds(release, seconds=0), bounds(release)
+    assert not rushed.attained.any()
+    assert (rushed.upper >= full.upper).all()
+    assert (rushed.lower <= full.lower).all()
+
+
+def test_a_fractional_vertex_is_no_proof():
+    """All 3-way margins of this 2^5 table: a cell is [0, 1] by linear programs, 1 in integers."""
+    counts = [0, 1, 3, 1, 0, 1, 1, 1, 1, 3, 1, 1, 0, 0, 1, 2, 1, 0, 0, 0, 0, 0, 1, 3, 3, 2, 2, 1]
+    array = np.array([*counts, 2, 2, 0, 4]).reshape((2,) * 5)
+    from itertools import combinations
+
+    release = Release.margins(named(array), list(combinations("ABCDE", 3)))
+    cell = named(array).all().take([0b00110])
+    found = bounds(release, cell)
+    assert (found.lower[0], found.upper[0]) == (0, 1)
+    assert not found.sharp
+
+
+def test_results_print_and_export():
+    found = bounds(Release.margins(load("example:tract"), "Race*Income + Income*Gender"))
+    assert repr(found).endswith("closed form, sharp, narrowest width 1)")
+    assert list(found.to_frame("polars").columns)[-4:] == ["lower", "upper", "width", "sharp"]
+    assert found.to_frame("arrow").num_rows == 18
+    assert "<table" in found._repr_html_()

@@ -1,0 +1,74 @@
+"""The shape of the project: layers, sizes, light start."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "discreet"
+HEAVY = {"numpy", "scipy", "pandas", "polars", "pyarrow", "duckdb", "ibis", "highspy", "numba",
+         "altair", "vl_convert", "great_tables", "jinja2", "rich", "xlsxwriter"}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def python(*args):
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, check=True)
+
+
+def test_the_layers_hold():
+    linter = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports", "--no-cache"],
+        cwd=ROOT, capture_output=True, text=True,
+    )
+    assert linter.returncode == 0, linter.stdout
+    assert "1 kept, 0 broken" in linter.stdout
+
+
+def test_every_package_has_a_layer():
+    import tomllib
+
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    (contract,) = content["tool"]["importlinter"]["contracts"]
+    layers = {name.strip() for line in contract["layers"] for name in line.split("|")}
+    modules = {p.stem for p in PACKAGE.iterdir() if p.is_dir() or p.suffix == ".py"}
+    parts = {name for name in modules if not name.startswith("__")}
+    assert {f"discreet.{part}" for part in parts} == layers
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_module_is_long(path):
+    assert len(path.read_text().splitlines()) <= 400
+    assert path.stem not in {"utils", "helpers", "common", "misc"}
+
+
+@pytest.mark.parametrize("what", ["import discreet", "from discreet.cli import main"])
+def test_nothing_heavy_is_imported_at_the_start(what):
+    loaded = python("-c", f"{what}\nimport sys\nprint(*sys.modules)").stdout.split()
+    assert not HEAVY & set(loaded)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"), [(["-c", "import discreet"], 0.5), (["-m", "discreet", "--help"], 0.3)]
+)
+def test_the_start_is_quick(arguments, limit):
+    best = min(_seconds(arguments) for _ in range(5))
+    assert best < limit
+
+
+def _seconds(arguments):
+    start = time.perf_counter()
+    python(*arguments)
+    return time.perf_counter() - start
+
+
+def test_every_public_name_is_there():
+    import discreet
+
+    for name in discreet.__all__:
+        assert getattr(discreet, name) is not None
+    assert set(dir(discreet)) == set(discreet.__all__)
+    with pytest.raises(AttributeError, match="has no 'guess'"):
+        discreet.guess  # noqa: B018
