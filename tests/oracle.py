@@ -12,9 +12,7 @@ def fibre(table, margins):
     """All non-negative integer arrays with the given margins (tuples of axes) of `table`."""
     shape, cells = table.shape, list(np.ndindex(table.shape))
     left = {axes: _margin(table, axes) for axes in margins}
-    last = {
-        axes: {tuple(cell[a] for a in axes): cell for cell in cells} for axes in margins
-    }
+    last = {axes: {tuple(cell[a] for a in axes): cell for cell in cells} for axes in margins}
     found, current = [], np.zeros(shape, int)
 
     def place(position):

@@ -21,9 +21,11 @@ from click.testing import CliRunner
 
 from discreet.cli import main
 from discreet.data.codebook import Codebook, Entry
+from discreet.data.encode import MOST_CATEGORIES
 from discreet.data.examples import EXAMPLES
 from discreet.decision.assess import assess
 from discreet.decision.policy import Policy
+from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN
 from discreet.table.load import load
 
 ROOT = Path(__file__).parents[1]
@@ -188,6 +190,13 @@ def test_every_policy_key_is_documented_with_its_default() -> None:
         assert row[1] == (shown.lower() if isinstance(value, bool) else shown)
 
 
+def test_limits_are_documented() -> None:
+    guide = (DOCS / "guide.md").read_text(encoding="utf-8")
+    assert f"up to {MOST_CATEGORIES:,} categories" in guide
+    assert f"up to {MOST_OPEN:,} cells open" in guide
+    assert f"up to {MOST_CELLS // 10**6} million cells" in guide
+
+
 def test_every_codebook_key_is_documented() -> None:
     guide = (DOCS / "guide.md").read_text(encoding="utf-8")
     general = {field.name for field in dataclasses.fields(Codebook)} - {"entries"}
@@ -231,6 +240,14 @@ def test_every_example_is_listed() -> None:
     text = section("commands.md", "examples")
     for example in EXAMPLES:
         assert f"example:{example.name}" in text
+
+
+def test_the_sections_of_the_report_are_explained() -> None:
+    template = (ROOT / "src/discreet/report/report.html.j2").read_text(encoding="utf-8")
+    there = re.findall(r'<h2 id="[^"]*">([^<{]+)</h2>', template)
+    assert there == re.findall(
+        r"^\| \*\*(.+?)\*\* \|", section("index.md", "Reading the report"), re.M
+    )
 
 
 def test_make_targets_exist() -> None:

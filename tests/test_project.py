@@ -9,8 +9,23 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "discreet"
-HEAVY = {"numpy", "scipy", "pandas", "polars", "pyarrow", "duckdb", "ibis", "highspy", "numba",
-         "altair", "vl_convert", "great_tables", "jinja2", "rich", "xlsxwriter"}
+HEAVY = {
+    "numpy",
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "ibis",
+    "highspy",
+    "numba",
+    "altair",
+    "vl_convert",
+    "great_tables",
+    "jinja2",
+    "rich",
+    "xlsxwriter",
+}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -21,7 +36,9 @@ def python(*args):
 def test_the_layers_hold():
     linter = subprocess.run(
         [Path(sys.executable).parent / "lint-imports", "--no-cache"],
-        cwd=ROOT, capture_output=True, text=True,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     assert linter.returncode == 0, linter.stdout
     assert "1 kept, 0 broken" in linter.stdout

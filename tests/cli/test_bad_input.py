@@ -94,9 +94,7 @@ def test_a_wrong_name_is_underlined(tmp_path):
     ],
 )
 def test_options(arguments, message):
-    assert message in fails(
-        "assess", "example:tract", "--release", "Gender*Income", *arguments
-    )
+    assert message in fails("assess", "example:tract", "--release", "Gender*Income", *arguments)
 
 
 def test_other_sources():
@@ -133,9 +131,23 @@ def test_ctrl_c_leaves_nothing_broken(tmp_path):
     subprocess.run([sys.executable, "-c", script], check=True)
     margins = "A*B + A*C + A*D + B*C + B*D + C*D"
     process = subprocess.Popen(
-        [sys.executable, "-m", "discreet", "assess", "t.csv", "--count", "count",
-         "--release", margins, "--html", "report.html"],
-        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [
+            sys.executable,
+            "-m",
+            "discreet",
+            "assess",
+            "t.csv",
+            "--count",
+            "count",
+            "--release",
+            margins,
+            "--html",
+            "report.html",
+        ],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
         env={**os.environ, "COLUMNS": "80"},
     )
     time.sleep(4)

@@ -28,7 +28,10 @@ def test_bounds_of_the_tract_table(method):
     assert len(found["cells"]) == 18
     assert found["cells"][0] == {
         "cell": {"Gender": "Male", "Race": "White", "Income": "up to $10,000"},
-        "count": 96, "lower": 85, "upper": 107, "sharp": True,
+        "count": 96,
+        "lower": 85,
+        "upper": 107,
+        "sharp": True,
     }
 
 
@@ -55,8 +58,8 @@ def test_assess_for_people(tmp_path):
     result = run("assess", "example:tract", "--release", TRACT, "--html", str(html))
     assert result.exit_code == 1
     assert "FAIL" in result.stdout
-    assert "can be narrowed to 0" in result.stdout
-    assert f"Report: {html}" in result.stdout.replace("\n", "") + result.stdout
+    assert "can be narrowed to 0-1" in " ".join(result.stdout.split())
+    assert f"Report: {html}\n" in result.stdout
     assert html.stat().st_size > 10_000
 
 
@@ -70,8 +73,13 @@ def test_blonds_and_the_group_of_sixty(tmp_path):
     )
     found = document("assess", str(cells), "--count", "n", "--release", "A*B + B*C")
     (reason,) = [r for r in found["reasons"] if r["rule"] == "attribute disclosure"]
-    hit = {"cell": {"A": "a", "B": "b", "C": "c"}, "group": {"A": "a", "B": "b"}, "size": 60,
-           "lower": 57, "upper": 60}
+    hit = {
+        "cell": {"A": "a", "B": "b", "C": "c"},
+        "group": {"A": "a", "B": "b"},
+        "size": 60,
+        "lower": 57,
+        "upper": 60,
+    }
     assert hit in reason["cells"]
 
 
@@ -86,10 +94,20 @@ def test_a_policy_file_and_changes(tmp_path):
     policy = tmp_path / "office.toml"
     result = run("policy", "--set", "small.width=1")
     policy.write_text(result.stdout)
-    assert document("assess", "example:tract", "--release", TRACT, "--policy", str(policy))[
-        "verdict"] == "PASS"
-    found = document("assess", "example:tract", "--release", TRACT, "--policy", str(policy),
-                     "--set", "small.width=2")
+    assert (
+        document("assess", "example:tract", "--release", TRACT, "--policy", str(policy))["verdict"]
+        == "PASS"
+    )
+    found = document(
+        "assess",
+        "example:tract",
+        "--release",
+        TRACT,
+        "--policy",
+        str(policy),
+        "--set",
+        "small.width=2",
+    )
     assert found["verdict"] == "FAIL"
     assert found["policy"]["small.width"] == 2
 
@@ -99,8 +117,18 @@ def test_records_codebook_and_variables(tmp_path):
     records.write_text("id,sex,ill\n" + "\n".join(f"{i},{'fm'[i % 2]},{i % 3}" for i in range(90)))
     book = tmp_path / "book.toml"
     book.write_text('[variables.ill]\nrole = "neither"\nlabels = {0 = "no", 1 = "yes", 2 = "?"}\n')
-    found = document("bounds", str(records), "--variables", "sex,ill", "--codebook", str(book),
-                     "--release", "sex + ill", "--cells", "all")
+    found = document(
+        "bounds",
+        str(records),
+        "--variables",
+        "sex,ill",
+        "--codebook",
+        str(book),
+        "--release",
+        "sex + ill",
+        "--cells",
+        "all",
+    )
     assert {c["cell"]["ill"] for c in found["cells"]} == {"no", "yes", "?"}
     assert sum(c["count"] for c in found["cells"]) == 90
 
@@ -144,7 +172,9 @@ def test_examples(monkeypatch):
     assert "Edwards & Havranek" in shown
 
 
-@pytest.mark.parametrize("command", [[], ["assess"], ["bounds"], ["diff"], ["examples"], ["policy"]])
+@pytest.mark.parametrize(
+    "command", [[], ["assess"], ["bounds"], ["diff"], ["examples"], ["policy"]]
+)
 def test_help_has_an_example(command):
     result = run(*command, "--help")
     assert result.exit_code == 0

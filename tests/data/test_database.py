@@ -39,6 +39,21 @@ def test_a_sqlite_table_counts_like_the_csv(tmp_path, csv):
     assert Microdata.read(f"sqlite://{path}", table="people").table() == Microdata.read(csv).table()
 
 
+def test_sqlite_values_that_are_not_of_their_type(tmp_path):
+    with sqlite3.connect(tmp_path / "x.db") as connection:
+        connection.execute("CREATE TABLE t (a INTEGER, b DATE, c BLOB)")
+        connection.execute("INSERT INTO t VALUES ('oops', 'never', x'7aff')")
+    connection.close()
+    people = Microdata.read(f"sqlite://{tmp_path}/x.db", table="t")
+    with pytest.raises(DataError, match="column 'a' has values that are not of its type; read a"):
+        people.table(["a"])
+    with pytest.raises(
+        DataError, match="a column has values that are not of its type; read a view"
+    ):
+        people.table(["b"])
+    assert people.table(["c"]).variables[0].categories == ("z\\xff",)
+
+
 def test_a_duckdb_table_counts_like_the_csv_and_stays_unlocked(tmp_path, csv):
     path = tmp_path / "survey.duckdb"
     with duckdb.connect(path) as connection:

@@ -196,6 +196,7 @@ BAD_FILES = {
         r"line 2 has 3 fields where the header has 2; repair that line\.",
     ),
     "quote.csv": (b'a,b\n1,"x\n2,3\n', r"line 2 has a quote or a line end out of place"),
+    "huge.csv": (b"a,b\n1," + b"x" * 3_000_000 + b"\n", r"line 2 is no line of CSV; repair that"),
     "ends.csv": (
         b"a,b\n1,2\r\n3,4\n",
         r"its quotes or line ends are mixed; save it again as CSV\.",
@@ -207,7 +208,10 @@ BAD_FILES = {
     "twice.csv": (b"a,b,a\n1,2,3\n", r"'twice.csv' has two columns named 'a'; rename one\."),
     "case.csv": (b"a,A\n1,2\n", r"has the columns 'a' and 'A', which differ only in capitals"),
     "unnamed.csv": (b"a,,b\n1,2,3\n", r"column 2 of 'unnamed.csv' has no name; give it one"),
-    "no.parquet": (b"a,b\n1,2\n", r"cannot read 'no.parquet': .*[Pp]arquet"),
+    "no.parquet": (
+        b"a,b\n1,2\n",
+        r"'no.parquet': it is not a Parquet file, or a damaged one; write",
+    ),
     "no.xlsx": (b"PK", r"ends in '.xlsx', which is not read; use .csv, .tsv or .parquet\."),
 }
 

@@ -4,7 +4,6 @@ from itertools import chain, combinations
 
 import numpy as np
 from hypothesis import given, settings
-from oracle import named, small_tables
 
 from discreet.decision.alternatives import alternatives
 from discreet.decision.assess import assess
@@ -14,6 +13,7 @@ from discreet.decision.verdict import Verdict
 from discreet.table.formula import Formula
 from discreet.table.lattice import closure, maximal
 from discreet.table.load import load
+from oracle import named, small_tables
 
 
 def test_every_offer_for_the_tract_table_passes():

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import letters, named, releases, small_tables
 
 from discreet.decision.decide import decide
 from discreet.decision.policy import Policy
 from discreet.decision.verdict import Verdict
 from discreet.release.release import Release
 from discreet.table.load import load
+from oracle import letters, named, releases, small_tables
 
 
 def rules(decision):

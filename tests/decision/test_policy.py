@@ -31,7 +31,7 @@ def test_a_file_changes_only_what_it_names(tmp_path):
 def test_a_locked_key_cannot_be_changed(tmp_path):
     write(tmp_path, 'name = "Office"\nlocked = ["small.width"]\n[small]\nwidth = 4\n')
     team = write(tmp_path, 'extends = "office.toml"\n[small]\nwidth = 3\n', "team.toml")
-    with pytest.raises(PolicyError, match="small.width is locked at 4 by the policy 'Office'"):
+    with pytest.raises(PolicyError, match=r"small\.width is locked at 4 by the policy 'Office'"):
         Policy.read(team)
     office = Policy.read(tmp_path / "office.toml")
     with pytest.raises(PolicyError, match="locked"):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import fibre, letters, named, releases, small_tables
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.bounder import Bounder, bounds
 from discreet.release.release import Release
 from discreet.table.load import load
 from discreet.table.table import Table
+from oracle import fibre, letters, named, releases, small_tables
 
 
 @given(st.data(), small_tables())
@@ -56,7 +56,7 @@ def test_what_is_known_of_cells_restricts_the_tables(data, array):
     cell = tuple(data.draw(st.integers(0, n - 1)) for n in array.shape)
     low = data.draw(st.integers(0, int(array[cell])))
     high = data.draw(st.integers(int(array[cell]), 8))
-    labels = {name: code for name, code in zip(table.names, cell, strict=True)}
+    labels = dict(zip(table.names, cell, strict=True))
     found = bounds(release.between(labels, low, high))
     tables = fibre(array, margins)
     tables = tables[(tables[(slice(None), *cell)] >= low) & (tables[(slice(None), *cell)] <= high)]

@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import letters, named, releases, small_tables
 
 from discreet.intruder.bounds.bounder import bounds
 from discreet.release.release import Release
+from oracle import letters, named, releases, small_tables
 
 
 @given(st.data(), small_tables(most_people=30, most_cells=36))

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from oracle import named
 
 from discreet.errors import CodebookError, DataError, FormulaError, InconsistentRelease
 from discreet.release.release import Release
 from discreet.table.load import load
 from discreet.table.table import Table
+from oracle import named
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import fibre, letters, named, releases, small_tables
 
 from discreet.data.codebook import Codebook
 from discreet.intruder.bounds.bounder import Bounder
@@ -13,6 +12,7 @@ from discreet.risk.closeness import closeness
 from discreet.risk.small import small_cells
 from discreet.table.load import load
 from discreet.table.table import Table
+from oracle import fibre, letters, named, releases, small_tables
 
 
 def with_roles(table, **roles):
@@ -59,8 +59,9 @@ def test_a_lower_bound_close_to_the_group_discloses():
 
 def test_only_sensitive_categories_are_disclosed():
     table = Table.of([[97, 3], [50, 50]], Town=["x", "y"], Ill=["no", "yes"])
-    book = Codebook.of({"Town": {"role": "identifying"},
-                        "Ill": {"role": "sensitive", "sensitive": ["yes"]}})
+    book = Codebook.of(
+        {"Town": {"role": "identifying"}, "Ill": {"role": "sensitive", "sensitive": ["yes"]}}
+    )
     read = Table.read(table.to_frame(), count="count", codebook=book)
     assert attribute_risk(read, Bounder(Release.margins(read, "Town*Ill"))).disclosures == ()
     everything = Bounder(Release.margins(table, "Town*Ill"))

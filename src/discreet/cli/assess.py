@@ -47,17 +47,21 @@ def assess_command(
     **data: Any,
 ) -> None:
     """May these tables be published? If not, what instead?"""
+    from discreet.data.files import check_writable
     from discreet.decision.assess import assess
     from discreet.decision.verdict import Verdict
     from discreet.look.progress import working
     from discreet.report.compare import compare_reports, read_report
 
     office = read_policy(policy, changes)
+    for path in (html, export):
+        if path:
+            check_writable(path)
     earlier = read_report(against) if against else None
     table = read_data(**data)
     with working("assessing"):
         found = assess(table, release, office, released=released, data=data_file(data["data"]))
-    written = _write(found, html, export)
+    written = _write(found, html, export, earlier)
     comparison = compare_reports(earlier, found.to_json()) if earlier else None
     if as_json:
         more = {"comparison": comparison.to_json()} if comparison else {}
@@ -75,13 +79,13 @@ def assess_command(
     ctx.exit(0 if found.verdict is Verdict.PASS else 1)
 
 
-def _write(found: Any, html: str | None, export: str | None) -> list[str]:
+def _write(found: Any, html: str | None, export: str | None, earlier: Any) -> list[str]:
     if html:
         from discreet.report.html import write_html
 
-        write_html(found, html)
+        write_html(found, html, against=earlier)
     if export:
         from discreet.report.export import export as export_all
 
-        export_all(found, export)
+        export_all(found, export, against=earlier)
     return [path for path in (html, export) if path]

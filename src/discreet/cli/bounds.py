@@ -61,10 +61,13 @@ def bounds_command(
     **data: Any,
 ) -> None:
     """Feasible intervals of cells, given the released margins."""
+    from discreet.data.files import check_writable
     from discreet.intruder.bounds.bounder import bounds
     from discreet.look.progress import working
     from discreet.release.release import Release
 
+    if out:
+        check_writable(out)
     table = read_data(**data)
     public = Release.margins(table, release)
     chosen = {"small": lambda: table.small(at_most), "nonzero": table.nonzero, "all": table.all}

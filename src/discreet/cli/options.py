@@ -50,21 +50,23 @@ def read_data(
     data: str, count: str | None, codebook: str | None, table: str | None, variables: str | None
 ) -> Table:
     """The table behind the data options."""
+    from discreet.data.database import hidden
     from discreet.look.progress import working
     from discreet.table.load import load
 
     columns = [name.strip() for name in variables.split(",")] if variables else None
-    with working(f"reading {data.rsplit('@', 1)[-1]}"):
+    with working(f"reading {hidden(data)}"):
         return load(data, count=count, codebook=codebook, table=table, variables=columns)
 
 
 def data_file(data: str) -> Path | str:
     """The file behind DATA, for its hash; a URL without its password."""
+    from discreet.data.database import hidden
     from discreet.data.examples import PREFIX, find_example
 
     if data.startswith(PREFIX):
         return find_example(data).path
-    return Path(data) if Path(data).is_file() else data.rsplit("@", 1)[-1]
+    return Path(data) if Path(data).is_file() else hidden(data)
 
 
 def read_policy(policy: str | None, changes: tuple[str, ...]) -> Policy:

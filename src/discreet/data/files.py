@@ -37,6 +37,16 @@ def whole(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_writable(path: str | Path) -> None:
+    """Refuse now what could not be written after long work: a file, or a folder to be made."""
+    place = Path(os.path.realpath(path))
+    if not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK):
+        reason = "permission denied" if place.exists() else "no such file or directory"
+        raise _refusal(Path(path), OSError(0, reason))
+
+
 def write_text(path: str | Path, text: str) -> None:
     with whole(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -14,6 +14,8 @@ def label(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return "" if value != value else str(int(value)) if value.is_integer() else str(value)
+    if isinstance(value, bytes):
+        value = value.decode(errors="backslashreplace")
     return "" if value is None else str(value).strip()
 
 

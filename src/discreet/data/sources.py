@@ -57,7 +57,7 @@ def engine_errors(name: str) -> Iterator[None]:
     import pyarrow as pa
     from ibis.common.exceptions import IbisError
 
-    kinds = [duckdb.Error, sqlite3.Error, pa.ArrowException, IbisError, UnicodeDecodeError]
+    kinds = [duckdb.Error, sqlite3.Error, pa.ArrowException, IbisError, ValueError]
     if "psycopg" in sys.modules:
         kinds.append(sys.modules["psycopg"].Error)
     try:
@@ -77,10 +77,18 @@ def _sentence(message: str) -> str:
             f"line {line[1]} has {fields[2]} field{'s' * (fields[2] != '1')} where the header has "
             f"{fields[1]}; repair that line."
         )
-    if line and "quote" in message:
+    if line and "unterminated quote" in message:
         return f"line {line[1]} has a quote or a line end out of place; repair that line."
+    if line:
+        return f"line {line[1]} is no line of CSV; repair that line."
+    if re.search(r"parquet", message, re.IGNORECASE):
+        return "it is not a Parquet file, or a damaged one; write it again."
     if "state machine" in message:
         return "its quotes or line ends are mixed; save it again as CSV."
+    if re.search(r"conversion failed|could not convert|isoformat", message, re.IGNORECASE):
+        column = re.search(r"failed for column (.+?) with type", message)
+        which = f"column {column[1]!r}" if column else "a column"
+        return f"{which} has values that are not of its type; read a view that makes them text."
     first = message.strip().splitlines()[0] if message.strip() else "the engine gives no reason"
     return first.rstrip(".") + "."
 

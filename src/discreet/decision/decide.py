@@ -65,7 +65,7 @@ def decide(
     >>> print(decide(load("example:blond"), "Hair*Income"))
     ✗ FAIL: Hair*Income
       ✓ PASS small counts: the table has no count of 1 or 2.
-      ✗ FAIL attribute disclosure: all of the 4 in Blond have Income High; 1 more group is disclosed.
+      ✗ FAIL attribute disclosure: all of the 4 in Blond have Income High; 1 more ...
     """
     policy = policy or Policy()
     if not isinstance(release, Release):

@@ -78,7 +78,7 @@ SECTIONS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Policy:
-    """Every threshold that a verdict rests on; `locked` keys cannot be changed afterwards.
+    """Every threshold that a verdict rests on; `locked` says which are fixed, and by whom.
 
     >>> Policy.of({"small.width": 5}).small.width
     5
@@ -90,7 +90,7 @@ class Policy:
     attribute: Attribute = field(default_factory=Attribute)
     bounds: Bounds = field(default_factory=Bounds)
     alternatives: Alternatives = field(default_factory=Alternatives)
-    locked: frozenset[str] = frozenset()
+    locked: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, changes: Mapping[str, Any]) -> Policy:
@@ -118,7 +118,9 @@ class Policy:
         changed = base.change(_flat(content))
         for key in locked:
             _find(key)
-        return dataclasses.replace(changed, name=str(name), locked=base.locked | set(locked))
+        return dataclasses.replace(
+            changed, name=str(name), locked={key: str(name) for key in locked} | dict(base.locked)
+        )
 
     def change(self, changes: Mapping[str, Any]) -> Policy:
         """The policy with some keys changed; a locked key refuses another value."""
@@ -130,7 +132,7 @@ class Policy:
             if key in self.locked and value != getattr(part, entry.name):
                 raise PolicyError(
                     f"{key} is locked at {getattr(part, entry.name)!r} by the policy "
-                    f"{self.name!r}; it cannot be set to {value!r}."
+                    f"{self.locked[key]!r}; it cannot be set to {value!r}."
                 )
             part = dataclasses.replace(part, **{entry.name: value})
             policy = dataclasses.replace(policy, **{section: part})

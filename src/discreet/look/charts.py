@@ -8,9 +8,10 @@ from typing import Any
 
 from discreet.errors import DisclosureError
 from discreet.look.palette import LIGHT, number, percent, plural, span
-from discreet.look.theme import WIDE, empty_chart, finish, short_lines
+from discreet.look.theme import WIDE, empty_chart, finish, printable, short_lines
 
 MEASURES = ("count", "lower", "upper", "width", "sharp")
+KEPT, UNPROVEN, TIGHT = "kept", "unproven", "tight"
 CROSS = "M-1,-1L1,1M1,-1L-1,1"
 PHONE = 480  # below this width labels stand above their bars
 
@@ -38,22 +39,20 @@ def interval_chart(
     if len(cells) > most:
         more = plural(len(cells) - most, "more cell")
         notes.insert(0, f"{more}, none with a narrower interval, not shown.")
-    narrow = width < PHONE
-    left = 0 if narrow else width * 2 // 5
     shown = cells[:most]
+    left = 0 if width < PHONE else width * 2 // 5
     for cell in shown:
         cell["range"] = span(cell["lower"], cell["upper"])
-        cell["tight"] = limit is not None and cell["width"] < limit
-        cell["name"] = short_lines(cell["name"], (width if narrow else left) // 7)
-    _tell_apart(shown)
+        cell["state"] = _state(cell, limit)
+        cell["label"] = short_lines(cell["name"], (left or width) // 7)
+        cell["lines"] = cell["label"].count("\n") + 1
     heading = ", ".join(_labels(frame))
     key = _key(shown, limit)
-    lines = max(cell["name"].count("\n") for cell in shown) + 1
-    step = 15 * lines + (24 if narrow else 13)
+    step = 15 * max(cell["lines"] for cell in shown) + (13 if left else 27)
     return finish(
-        _intervals(shown, short_lines(heading, max(left, 70) // 7), step, left, width),
+        _intervals(shown, short_lines(heading, (left or width) // 7), step, left, width),
         title=title,
-        key=f"{heading}. {key}" if narrow else key,
+        key=key if left else f"{heading}. {key}",
         notes=notes,
         left=left,
         width=width,
@@ -64,42 +63,38 @@ def interval_chart(
 def _intervals(
     cells: list[dict[str, Any]], heading: str, step: int, left: int, width: int
 ) -> list[Any]:
-    """Bars with end ticks, true counts, the interval in figures, crosses, labels."""
+    """Bars with end ticks, true counts, crosses, the interval in figures, labels.
+
+    Labels stand on the left; without room there, above the bars.
+    """
     import altair as alt
 
-    narrow = left == 0
-    names = [cell["name"] for cell in cells]
     base = alt.Chart(alt.InlineData(values=cells))
     highest = max(max(cell["upper"], cell.get("count", 0)) for cell in cells)
-    crossed = any(cell["tight"] for cell in cells)
-    aside = 29 if crossed else 14
-    right = aside + 8 * max(len(cell["range"]) for cell in cells)
-    scale = alt.Scale(domain=[0, max(1, highest)], range=[0, max(width - left - right, 60)])
-    count_axis = alt.Axis(
+    marked = any(cell["state"] != KEPT for cell in cells)
+    aside = 29 if marked else 14
+    room = width - left - aside - 8 * max(len(cell["range"]) for cell in cells)
+    scale = alt.Scale(domain=[0, max(1, highest)], range=[0, max(room, 60)])
+    axis = alt.Axis(
         title="Count of the cell",
-        values=_whole_ticks(highest, 4 if narrow else 6),
+        values=_whole_ticks(highest, 6 if left else 4),
         format=",d",
-        grid=not narrow,
+        grid=bool(left),
     )
-    names_axis = alt.Axis(
-        title=heading.split("\n"),
-        labelExpr="split(datum.value, '\\n')",
-        labelAlign="left", labelPadding=left, labelLimit=left, labelLineHeight=15,
-        titleAngle=0, titleAlign="left", titleBaseline="bottom", titleX=-left, titleY=-4,
-        titleLineHeight=15,
-    )  # fmt: skip
-    y = alt.Y("name:N", scale=alt.Scale(domain=names), axis=None if narrow else names_axis)
+    y = alt.Y("row:O", scale=alt.Scale(domain=[cell["row"] for cell in cells]), axis=None)
     colour = alt.Color(
-        "tight:N",
-        scale=alt.Scale(domain=[False, True], range=[LIGHT.interval, LIGHT.fail]),
+        "state:N",
+        scale=alt.Scale(
+            domain=[KEPT, UNPROVEN, TIGHT], range=[LIGHT.interval, LIGHT.review, LIGHT.fail]
+        ),
         legend=None,
     )
-    down = step // 2 - 12 if narrow else 0
+    down = 0 if left else step // 2 - 12
 
     def at(end: str) -> Any:
-        return alt.X(f"{end}:Q", scale=scale, axis=count_axis)
+        return alt.X(f"{end}:Q", scale=scale, axis=axis)
 
-    bar = {"height": 9, "yOffset": down, "y2Offset": down}
+    bar: dict[str, Any] = {"height": 9, "yOffset": down, "y2Offset": down}
     layers = [
         base.mark_bar(**bar, color=LIGHT.paper).encode(y=y, x=at("lower"), x2="upper:Q"),
         base.mark_bar(**bar, opacity=0.5).encode(y=y, x=at("lower"), x2="upper:Q", color=colour),
@@ -113,20 +108,34 @@ def _intervals(
             fill=LIGHT.true, stroke=LIGHT.paper, strokeWidth=1.5,
         )  # fmt: skip
         layers.append(diamond.encode(y=y, x=at("count")))
-    if crossed:
-        cross = base.transform_filter("datum.tight").mark_point(
-            shape=CROSS, size=22, strokeWidth=2, stroke=LIGHT.fail, opacity=1,
-            xOffset=18, yOffset=down,
-        )  # fmt: skip
-        layers.append(cross.encode(y=y, x=at("upper")))
+    cross = base.mark_point(
+        shape=CROSS, size=22, strokeWidth=2, stroke=LIGHT.fail, opacity=1,
+        xOffset=18, yOffset=down,
+    )  # fmt: skip
+    ask = base.mark_text(dx=18, yOffset=down, fontSize=13, fontWeight=700, color=LIGHT.review)
     figures = base.mark_text(align="left", dx=aside, yOffset=down, fontSize=12, color=LIGHT.ink)
-    layers.append(figures.encode(y=y, x=at("upper"), text="range:N"))
-    if narrow:
-        labels = base.mark_text(
-            align="left", baseline="bottom", lineBreak="\n", lineHeight=15, fontSize=12,
-            color=LIGHT.ink, x=0, yOffset=down - 9,
-        )  # fmt: skip
-        layers.append(labels.encode(y=y, text="name:N"))
+    layers += [
+        cross.encode(y=y, x=at("upper")).transform_filter(f"datum.state == '{TIGHT}'"),
+        ask.encode(y=y, x=at("upper"), text=alt.value("?")).transform_filter(
+            f"datum.state == '{UNPROVEN}'"
+        ),
+        figures.encode(y=y, x=at("upper"), text="range:N"),
+    ]
+    text: dict[str, Any] = {
+        "align": "left",
+        "baseline": "middle",
+        "fontSize": 12,
+        "lineBreak": "\n",
+    }
+    for lines in {cell["lines"] for cell in cells}:
+        up = 7.5 * (lines - 1) if left else 15 * lines + 2 - down
+        label = base.mark_text(**text, lineHeight=15, x=-left, yOffset=-up, color=LIGHT.ink)
+        layers.append(label.encode(y=y, text="label:N").transform_filter(f"datum.lines == {lines}"))
+    if left:
+        head = alt.Chart(alt.InlineData(values=[{"heading": heading}])).mark_text(
+            **text, lineHeight=15, x=-left, y=-13 - 15 * heading.count("\n"), color=LIGHT.muted
+        )
+        layers.append(head.encode(text="heading:N"))
     return layers
 
 
@@ -151,7 +160,7 @@ def order_chart(
     notes = [source] if source else []
     if not variables:
         return empty_chart("There is no variable.", title=title, notes=notes, width=width)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for order in range(1, variables + 1):
         n, all_ = by_order.get(order, 0), comb(variables, order)
         words = f"{number(n)} of {number(all_)} ({percent(n / all_)})"
@@ -203,22 +212,19 @@ def _cells(frame: Any) -> list[dict[str, Any]]:
     labels = [values[name] for name in _labels(frame)]
     cells = []
     for row, (lower, upper) in enumerate(zip(values["lower"], values["upper"], strict=True)):
-        name = ", ".join(str(column[row]) for column in labels)
-        cell = {"name": name or "(all)", "lower": int(lower), "upper": int(upper)}
+        name = printable(", ".join(str(column[row]) for column in labels))
+        cell: dict[str, Any] = {
+            "name": name or "(all)",
+            "row": row,
+            "lower": int(lower),
+            "upper": int(upper),
+        }
         cell["width"] = cell["upper"] - cell["lower"]
+        cell["sharp"] = bool(values["sharp"][row]) if "sharp" in values else True
         if "count" in values:
             cell["count"] = int(values["count"][row])
         cells.append(cell)
     return cells
-
-
-def _tell_apart(cells: list[dict[str, Any]]) -> None:
-    """Cut names that became the same get invisible marks, so that each keeps its own bar."""
-    seen: dict[str, int] = {}
-    for cell in cells:
-        name = cell["name"]
-        cell["name"] = name + "\u200b" * seen.get(name, 0)
-        seen[name] = seen.get(name, 0) + 1
 
 
 def _finding(cells: list[dict[str, Any]], limit: int | None) -> str:
@@ -230,20 +236,32 @@ def _finding(cells: list[dict[str, Any]], limit: int | None) -> str:
     if limit is None:
         exact = sum(cell["width"] == 0 for cell in cells)
         return f"{number(exact)} of {every} can be known exactly"
-    tight = sum(cell["width"] < limit for cell in cells)
-    if tight:
+    states = [_state(cell, limit) for cell in cells]
+    if tight := states.count(TIGHT):
         return f"{number(tight)} of {every} can be narrowed to a width of less than {number(limit)}"
+    if unproven := states.count(UNPROVEN):
+        return f"{number(unproven)} of {every} not proven to keep a width of {number(limit)}"
     keep = "keeps" if len(cells) == 1 else "keep"
     return f"{every} {keep} a width of {number(limit)} or more"
 
 
+def _state(cell: dict[str, Any], limit: int | None) -> str:
+    if limit is not None and cell["width"] < limit:
+        return TIGHT
+    return KEPT if cell["sharp"] else UNPROVEN
+
+
 def _key(cells: list[dict[str, Any]], limit: int | None) -> str:
-    said = "Bar: the values that fit the release."
+    """What the marks mean, of those that are there."""
+    states = {cell["state"] for cell in cells}
+    said = ["Bar: the values that fit the release."]
     if "count" in cells[0]:
-        said += " Diamond: the true count."
-    if limit is not None and any(cell["tight"] for cell in cells):
-        said += f" Cross: upper minus lower is less than {number(limit)}."
-    return said
+        said.append("Diamond: the true count.")
+    if TIGHT in states:
+        said.append(f"Cross: upper minus lower is less than {number(limit or 0)}.")
+    if UNPROVEN in states:
+        said.append("Question mark: the interval may be narrower.")
+    return " ".join(said)
 
 
 def _whole_ticks(highest: int, most: int) -> list[int]:

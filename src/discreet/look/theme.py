@@ -26,6 +26,7 @@ def finish(
     """The layers as one chart with its words; `left` pixels of `width` are for row labels."""
     import altair as alt
 
+    title, key = printable(title), printable(key)
     written = [line for note in notes for line in wrap(note, width, 11)]
     if written:
         layers = [
@@ -98,9 +99,16 @@ def empty_chart(says: str, *, title: str, notes: Iterable[str], width: int) -> A
 
 def wrap(text: str, width: int, size: int, *, bold: bool = False) -> list[str]:
     """The text in lines of about `width` pixels at a font size."""
-    return textwrap.wrap(text, max(12, int(width / (size * (0.58 if bold else 0.53)))))
+    return textwrap.wrap(printable(text), max(12, int(width / (size * (0.58 if bold else 0.53)))))
 
 
 def short_lines(text: str, letters: int, lines: int = 2) -> str:
     """The text in a few short lines; what does not fit ends in an ellipsis."""
-    return "\n".join(textwrap.wrap(text, letters, max_lines=lines, placeholder=" \u2026"))
+    return "\n".join(
+        textwrap.wrap(printable(text), letters, max_lines=lines, placeholder=" \u2026")
+    )
+
+
+def printable(text: str) -> str:
+    """The text with a space for every control character: one of them would abort the drawing."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -190,7 +190,9 @@ def _read(document: Any, where: str) -> _Report:
             sha256=str(document["provenance"]["sha256"]),
         )
     except KeyError as error:
-        raise DataError(f"{where} is no assessment: it has no {error.args[0]!r}; {REPAIR}.") from None
+        raise DataError(
+            f"{where} is no assessment: it has no {error.args[0]!r}; {REPAIR}."
+        ) from None
     except (TypeError, ValueError, AttributeError, FormulaError) as error:
         raise DataError(f"{where} is no assessment ({error}); {REPAIR}.") from None
 

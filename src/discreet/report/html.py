@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.decision.assess import Assessment
 
 TEMPLATE = "report.html.j2"
-MOST_BARS = 20
+MOST_BARS = 12
 MOST_ROWS = 50
 MOST_NAMES = 24
 MOST_COLUMNS = 6
@@ -49,7 +49,7 @@ def write_html(
     write_text(path, html_report(assessment, against=against))
 
 
-def interval_charts(assessment: Assessment, width: int = WIDE, **options: Any) -> Any:
+def small_chart(assessment: Assessment, width: int = WIDE, **options: Any) -> Any:
     """The chart of the small counts' intervals, with the policy's limit."""
     small = assessment.decision.case.small
     return interval_chart(
@@ -69,8 +69,9 @@ def _view(assessment: Assessment, against: Mapping[str, Any] | None) -> dict[str
     charts = {}
     if len(small.cells):
         for name, width in (("wide", WIDE), ("phone", NARROW)):
-            chart = interval_charts(assessment, width, title="", most=MOST_BARS)
+            chart = small_chart(assessment, width, title="", most=MOST_BARS)
             charts[name] = inline_svg(chart, f"chart-{name}", *_alternative(assessment, cells))
+    already = str(assessment.released) if assessment.released else ""
     comparison = compare_reports(against, assessment.to_json()) if against else None
     return {
         "light": palette.LIGHT.to_dict(),
@@ -81,19 +82,18 @@ def _view(assessment: Assessment, against: Mapping[str, Any] | None) -> dict[str
         "advice": words.ADVICE[assessment.verdict],
         "confidential": words.CONFIDENTIAL,
         "figures": _figures(assessment),
-        "formula": _shortened(str(assessment.requested)),
-        "already": _shortened(str(assessment.released)) if assessment.released else None,
+        "formula": words.shortened(str(assessment.requested), MOST_LETTERS),
+        "already": words.shortened(already, MOST_LETTERS),
         "margins": requested[:MOST_NAMES],
         "more_margins": max(0, len(requested) - MOST_NAMES),
-        "variables": words.variable_words(assessment)[:MOST_NAMES],
-        "more_variables": max(0, len(assessment.table.variables) - MOST_NAMES),
+        "roles": words.role_words(assessment, MOST_NAMES),
         "charts": charts,
         "cells": _cell_table(cells, len(small.cells)),
         "close": _cell_table(sheets.close_rows(assessment, MOST_ROWS), _close(assessment)),
         "groups": disclosed[:MOST_ROWS],
         "more_groups": max(0, len(disclosed) - MOST_ROWS),
         "orders": sheets.order_rows(assessment),
-        "assumptions": [_shortened(text) for text in decision.assumptions],
+        "assumptions": [words.shortened(text, MOST_LETTERS) for text in decision.assumptions],
         "policy_rows": sheets.policy_rows(assessment.policy),
         "changes": comparison.lines() if comparison else [],
     }
@@ -162,7 +162,3 @@ def inline_svg(chart: Any, name: str, title: str, description: str) -> Any:
     # ids of clip paths repeat between charts, and links to name spaces are not needed in HTML
     body = re.sub(r'(id="|url\(#)(\w+)', rf"\1{escape(name)}-\2", found[2])
     return head + Markup(re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body)) + Markup("</svg>")
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 2]} \u2026"

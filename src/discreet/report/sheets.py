@@ -60,7 +60,7 @@ def sheets(assessment: Assessment) -> tuple[Sheet, ...]:
             (*names, "count", "lower", "upper", "width", "proven tight", "verdict"),
             tuple(
                 (*row.cell.values(), row.count, row.lower, row.upper, row.width,
-                 "yes" if row.sharp else "no", str(row.verdict))
+                 _yes(row.sharp), str(row.verdict))
                 for row in cells
             ),
         ),
@@ -89,11 +89,15 @@ def sheets(assessment: Assessment) -> tuple[Sheet, ...]:
             "policy", "The policy that the verdict rests on",
             ("key", "value", "meaning", "locked"),
             tuple(
-                (key, value, says, "yes" if locked else "no")
+                (key, str(value).lower() if isinstance(value, bool) else value, says, _yes(locked))
                 for key, value, says, locked in policy_rows(assessment.policy)
             ),
         ),
     )  # fmt: skip
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"
 
 
 def small_rows(assessment: Assessment, most: int | None = None) -> list[CellRow]:

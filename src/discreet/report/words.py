@@ -22,7 +22,7 @@ ADVICE = {
 }
 _ROLES = {
     Role.BOTH: "identifying and sensitive",
-    Role.UNSTATED: "role not stated, taken as identifying and sensitive",
+    Role.UNSTATED: "not stated, taken as identifying and sensitive",
     Role.NEITHER: "neither identifying nor sensitive",
 }
 
@@ -33,12 +33,19 @@ def small_words(assessment: Assessment) -> str:
     return "1" if most == 1 else f"1 or {most}" if most == 2 else f"1 to {most}"
 
 
-def variable_words(assessment: Assessment) -> list[str]:
-    """Each variable with its number of categories and its role."""
-    return [
-        f"{v.name} ({plural(v.size, 'category', 'categories')}, {_ROLES.get(v.role, v.role)})"
-        for v in assessment.table.variables
-    ]
+def role_words(assessment: Assessment, most: int) -> list[tuple[str, str]]:
+    """Each role with its variables and their numbers of categories."""
+    found: dict[str, list[str]] = {}
+    for variable in assessment.table.variables:
+        role = _ROLES.get(variable.role, str(variable.role))
+        found.setdefault(role, []).append(f"{variable.name} ({number(variable.size)})")
+    return [(role, listed(names, most)) for role, names in found.items()]
+
+
+def listed(names: list[str], most: int) -> str:
+    """The names, or the first of them and how many more there are."""
+    more = f" and {number(len(names) - most)} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def margin_words(margin: Iterable[str]) -> str:
@@ -74,6 +81,9 @@ def narrowing(assessment: Assessment) -> str:
     counts = plural(n, "small count")
     if below:
         return f"{number(below)} of {counts} can be narrowed to a width of less than {number(beta)}"
+    loose = int((~small.bounds.attained).sum())
+    if loose and not assessment.policy.bounds.accept_outer:
+        return f"{number(loose)} of {counts} not proven to keep a width of {number(beta)}"
     keep = "keeps" if n == 1 else "keep"
     return f"{counts} {keep} a width of {number(beta)} or more"
 
@@ -81,10 +91,11 @@ def narrowing(assessment: Assessment) -> str:
 def method_words(assessment: Assessment) -> str:
     """How intervals were found, and whether they are proven tight."""
     bounds = assessment.decision.case.small.bounds
+    method = {"linear": "linear programs"}.get(bounds.method, bounds.method)
     if bounds.sharp:
-        return f"Intervals by {bounds.method}, each proven tight."
+        return f"Intervals by {method}, each proven tight."
     loose = plural(int((~bounds.attained).sum()), "interval")
-    return f"Intervals by {bounds.method}; {loose} not proven tight."
+    return f"Intervals by {method}; {loose} not proven tight."
 
 
 def worth_words(released: int, possible: int) -> str:
@@ -109,3 +120,7 @@ def sentence(text: str) -> str:
     """The text with a capital letter."""
     return text[:1].upper() + text[1:]
 
+
+def shortened(text: str, letters: int) -> str:
+    """The text, cut with an ellipsis if it is too long."""
+    return text if len(text) <= letters else f"{text[: letters - 2]} \u2026"

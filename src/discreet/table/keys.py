@@ -49,13 +49,14 @@ def merge(codes: Codes, counts: Counts, shape: Sequence[int]) -> tuple[Codes, Co
         dense = np.bincount(keys(codes, shape), counts, minlength=size).astype(np.int64)
         places = np.flatnonzero(dense)
         return unravel(places, shape), dense[places]
-    order = np.argsort(key := keys(codes, shape), kind="stable")
-    first = np.ones(len(order), bool)
-    first[1:] = key[order[1:]] != key[order[:-1]]
+    order = np.argsort(key := keys(codes, shape))
+    key = key[order]
+    first = np.ones(len(key), bool)
+    first[1:] = key[1:] != key[:-1]
     starts = np.flatnonzero(first)
     total = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
     kept = total != 0
-    return codes[order[starts]][kept], total[kept]
+    return codes[order[starts[kept]]], total[kept]
 
 
 def lookup(codes: Codes, shape: Sequence[int], wanted: Codes) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
-from discreet.table.cells import Cells
+from discreet.table.cells import Cells, frame, labels
 from discreet.table.keys import Codes
 
 
@@ -62,12 +62,7 @@ class CellBounds:
 
     def to_frame(self, kind: str = "pandas", *, counts: NDArray[np.int64] | None = None) -> Any:
         """One row a cell: labels, the count if the custodian gives it, lower, upper, width."""
-        from discreet.table.cells import frame
-
-        columns: dict[str, Any] = {
-            variable.name: np.array(variable.categories, object)[self.codes[:, place]]
-            for place, variable in enumerate(self.variables)
-        }
+        columns: dict[str, Any] = labels(self.variables, self.codes)
         if counts is not None:
             columns["count"] = counts
         columns |= {"lower": self.lower, "upper": self.upper, "width": self.width}

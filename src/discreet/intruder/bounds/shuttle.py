@@ -1,0 +1,243 @@
+"""The generalised shuttle: bounds of every cell of every margin, for any release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, InconsistentRelease
+from discreet.intruder.bounds.lattice_layout import LANES, Layout
+from discreet.release.release import Known, Release
+from discreet.table.cells import Cells
+from discreet.table.keys import Codes
+from discreet.table.table import Table
+
+MOST_BYTES = 4 << 30
+TILE = 3
+CLOCK = 1 << 24
+Ints = NDArray[np.int64]
+
+
+class Shuttle:
+    """Intervals of all nodes of the lattice of margins (Buzzigoli & Giusti 1999; Dobra 2002).
+
+    Every variable contributes its categories and their sum. A released node is fixed; each sum
+    tightens its parts and is tightened by them, until nothing changes. Margins can be added to a
+    settled state, and taken back.
+    """
+
+    def __init__(
+        self, release: Release, names: Iterable[str] | None = None, *, most_bytes: int = MOST_BYTES
+    ) -> None:
+        chosen = set(release.names if names is None else names)
+        self.variables = tuple(v for v in release.variables if v.name in chosen)
+        self.names = tuple(variable.name for variable in self.variables)
+        self.layout = Layout.of(tuple(variable.size for variable in self.variables))
+        self.total = release.total or 0
+        check_size(self.layout, self.total, most_bytes)
+        kind = np.uint16 if 2 * self.total < 1 << 16 else np.uint32
+        layout = self.layout
+        self.data = np.zeros((layout.records, 2, LANES), kind)
+        self.data[:, 1, : layout.size] = self.total
+        self._targets = np.zeros(layout.records, np.int64)
+        self._undo: dict[str, Any] | None = None
+        self._saved, self._epoch = 0, 0
+        for table in release.tables:
+            self._fix(table)
+        for known in release.known:
+            self._fix_known(known)
+        self.sweeps = self._settle()
+
+    # What it says
+
+    def bounds(self, names: tuple[str, ...], codes: Codes) -> tuple[Ints, Ints]:
+        """lower and upper of cells of the margin over `names`."""
+        record, lane = self._places(names, codes)
+        return (
+            self.data[record, 0, lane].astype(np.int64),
+            self.data[record, 1, lane].astype(np.int64),
+        )
+
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """lower and upper of every node: on each axis the categories, then their sum."""
+        return self.layout.grid(self.data[:, 0]), self.layout.grid(self.data[:, 1])
+
+    # What is added to it
+
+    def watch(self, cells: Cells) -> None:
+        """The cells whose width `add` guards."""
+        record, lane = self._places(cells.names, cells.codes)
+        self._targets[:] = 0
+        np.bitwise_or.at(self._targets, record, np.int64(1) << np.asarray(lane, np.int64))
+
+    def add(self, tables: Iterable[Table], *, floor: int = 0) -> bool:
+        """Release further margins; False as soon as a watched cell is narrower than `floor`.
+
+        Either way the change stands until `commit` or `roll_back`.
+        """
+        from discreet._kernels.worklist import propagate
+
+        work = self._undo or self._make_undo()
+        seeds: set[int] = set()
+        for table in tables:
+            seeds.update(self._fix(table, keep=True))
+        layout = self.layout
+        self._saved, held = propagate(
+            self.data,
+            np.array(sorted(seeds), np.int64),
+            layout.steps(layout.outer),
+            layout.counts(layout.outer),
+            layout.steps(layout.inner),
+            layout.counts(layout.inner),
+            layout.size,
+            work["queue"],
+            work["waiting"],
+            work["pending"],
+            work["saved"],
+            work["places"],
+            work["epochs"],
+            self._epoch,
+            self._saved,
+            self._targets,
+            floor,
+        )
+        return bool(held)
+
+    def commit(self) -> None:
+        """Keep what was added."""
+        self._saved = 0
+        self._epoch += 1
+
+    def roll_back(self) -> None:
+        """Take back all that was added since the last commit."""
+        from discreet._kernels.worklist import restore
+
+        if self._undo:
+            restore(self.data, self._undo["saved"], self._undo["places"], self._saved)
+        self.commit()
+
+    def _make_undo(self) -> dict[str, Any]:
+        n = self.layout.records
+        self._undo = {
+            "queue": np.empty(n + 1, np.int64),
+            "waiting": np.zeros(n, bool),
+            "pending": np.zeros(n, np.int64),
+            "saved": np.empty_like(self.data),
+            "places": np.empty(n, np.int64),
+            "epochs": np.zeros(n, np.int64),
+        }
+        self._epoch = 1
+        return self._undo
+
+    # How it is built
+
+    def _places(self, names: tuple[str, ...], codes: Codes) -> tuple[Any, Any]:
+        nodes = {self.names.index(n): codes[:, i].astype(np.int64) for i, n in enumerate(names)}
+        record, lane = self.layout.place(nodes)
+        ones = np.ones(len(codes), np.int64)
+        return record * ones, lane * ones
+
+    def _fix(self, table: Table, *, keep: bool = False) -> Ints:
+        """Set the nodes of a margin and of its sub-margins; the records that changed."""
+        values = table.dense()
+        for axis in range(values.ndim):
+            values = np.concatenate([values, values.sum(axis, keepdims=True)], axis)
+        grids = np.meshgrid(*(np.arange(n) for n in values.shape), indexing="ij", sparse=True)
+        axes = [self.names.index(name) for name in table.names]
+        record, lane = self.layout.place(dict(zip(axes, grids, strict=True)))
+        record, lane, values = (a.ravel() for a in np.broadcast_arrays(record, lane, values))
+        low, high = self.data[record, 0, lane], self.data[record, 1, lane]
+        if ((values < low) | (values > high)).any():
+            wrong = int(np.argmax((values < low) | (values > high)))
+            raise InconsistentRelease(
+                f"no table fits: {'*'.join(table.names)} has {values[wrong]:,} where what is "
+                f"released before allows {low[wrong]:,} to {high[wrong]:,}."
+            )
+        new = (values != low) | (values != high)
+        record, lane, values = record[new], lane[new], values[new]
+        changed = np.unique(record)
+        if keep and self._undo:
+            fresh = changed[self._undo["epochs"][changed] != self._epoch]
+            span = slice(self._saved, self._saved + len(fresh))
+            self._undo["epochs"][fresh] = self._epoch
+            self._undo["places"][span] = fresh
+            self._undo["saved"][span] = self.data[fresh]
+            self._saved += len(fresh)
+        self.data[record, 0, lane] = values
+        self.data[record, 1, lane] = values
+        return changed
+
+    def _fix_known(self, known: Known) -> None:
+        at = {
+            self.names.index(n): self.variables[self.names.index(n)].code(c) for n, c in known.cell
+        }
+        record, lane = self.layout.place(at)
+        cell = self.data[record, :, lane]
+        cell[0], cell[1] = max(cell[0], known.lower), min(cell[1], known.upper)
+
+    def _settle(self) -> int:
+        """Sweep chunks and tiles in turn until nothing changes; how many sweeps it took."""
+        from discreet._kernels.shuttle import crossed, sweep_chunks, sweep_tiles
+
+        layout = self.layout
+        near, far = layout.outer[layout.split :], layout.outer[: layout.split]
+        rows = layout.records // layout.chunk
+        stamp = np.ones(layout.records, np.int64)
+        chunks = np.ones(rows, np.uint8)
+        tiles = np.ones(-(-layout.chunk // TILE), np.uint8)
+        seen_chunks = np.zeros((rows, len(near) + 1), np.int64)
+        seen_tiles = np.zeros((len(tiles), len(far)), np.int64)
+        clock, sweeps = 2, 0
+        while chunks.any() or tiles.any():
+            sweep_chunks(
+                self.data,
+                stamp,
+                layout.chunk,
+                layout.steps(near),
+                layout.counts(near),
+                layout.steps(layout.inner),
+                layout.counts(layout.inner),
+                layout.size,
+                chunks,
+                seen_chunks,
+                clock,
+                tiles,
+                TILE,
+            )
+            sweep_tiles(
+                self.data,
+                stamp,
+                layout.chunk,
+                rows,
+                layout.steps(far),
+                layout.counts(far),
+                tiles,
+                seen_tiles,
+                clock + CLOCK,
+                chunks,
+                TILE,
+            )
+            clock += 2 * CLOCK
+            sweeps += 1
+        if crossed(self.data, layout.size) >= 0:
+            raise InconsistentRelease(
+                "no table fits the release: its margins and what is known of single cells "
+                "contradict each other."
+            )
+        return sweeps
+
+
+def check_size(layout: Layout, total: int, most_bytes: int = MOST_BYTES) -> None:
+    """Refuse before anything is allocated."""
+    need = layout.records * (2 * LANES * (2 if 2 * total < 1 << 16 else 4) + 16)
+    if total >= 1 << 31:
+        raise DataError(f"the shuttle counts up to {1 << 31:,}, and the table has {total:,}.")
+    if need > most_bytes:
+        raise DataError(
+            f"the shuttle would need {need / 2**30:,.1f} GiB for {layout.nodes:,} sums, more than "
+            f"{most_bytes / 2**30:,.1f}; release margins that fall apart into smaller components, "
+            "or ask for the bounds of a sparse table."
+        )

@@ -1,0 +1,48 @@
+"""Assessments that the tests of the report look at."""
+
+import numpy as np
+import pytest
+
+from discreet.data.examples import find_example
+from discreet.decision.assess import assess
+from discreet.decision.policy import Policy
+from discreet.table.load import load
+from discreet.table.table import Table
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="session")
+def tract():
+    """A FAIL for small counts, with two alternatives."""
+    path = find_example("tract").path
+    return assess(load("example:tract"), "Race*Income + Income*Gender", data=path)
+
+
+@pytest.fixture(scope="session")
+def safe():
+    """A PASS."""
+    return assess(load("example:tract"), "Gender*Income + Race")
+
+
+@pytest.fixture(scope="session")
+def blond():
+    """A FAIL for disclosed groups; no small count."""
+    return assess(load("example:blond"), "Hair*Income")
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    """Labels that would do harm in a page, a spreadsheet or a terminal; many small counts."""
+    counts = np.random.default_rng(5).poisson(1, (4, 3, 9, 3))
+    table = Table.of(
+        counts,
+        **{
+            "Region & <b>place</b>": [SCRIPT, 'a"b', "South", "a long name " * 6],
+            "=Job": ["=1+1", "@x", "-2"],
+            "Age": [f"{5 * i}-{5 * i + 4}" for i in range(9)],
+            "Escape": ["\x1b[31mred", "[bold]rich[/bold]", "plain"],
+        },
+    )
+    policy = Policy.of({"alternatives.seconds": 0.0, "closeness.share": 0.5})
+    return assess(table, "`Region & <b>place</b>`*`=Job`*Age + `=Job`*Escape", policy)

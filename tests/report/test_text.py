@@ -1,0 +1,86 @@
+"""An assessment in a terminal: verdict first, never long, never more than its width."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from discreet.report.text import print_assessment, print_bounds
+
+
+def printed(show, *arguments, width=80, **console):
+    file = console.pop("file", None) or io.StringIO()
+    show(*arguments, Console(file=file, width=width, highlight=False, **console))
+    file.seek(0)
+    return file.read()
+
+
+def test_the_verdict_comes_first(tract):
+    text = printed(print_assessment, tract)
+    assert text.startswith("✗ FAIL")
+    assert "Race*Income + Gender*Income" in text.splitlines()[0]
+    assert "a count of 1 in Male, Chinese, up to $10,000" in text
+    assert "✓ PASS    merge Race to White; Black or Chinese" in text
+    assert "5 of 7 margins (71%)" in text
+
+
+@pytest.mark.parametrize("name", ["tract", "safe", "blond", "hostile"])
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_it_fits(name, width, request):
+    text = printed(print_assessment, request.getfixturevalue(name), width=width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "\x1b" not in text
+
+
+def test_long_lists_are_cut(hostile):
+    text = printed(print_assessment, hostile, width=120)
+    left = len(hostile.decision.case.small.cells) - 20
+    assert f"... and {left:,} more" in text
+    assert len(text.splitlines()) < 120
+
+
+def test_labels_are_neither_markup_nor_escapes(hostile):
+    text = printed(print_assessment, hostile, width=200, force_terminal=True)
+    assert "[bold]rich[/bold]" in text
+    assert "\x1b[31mred" not in text
+
+
+def test_colour_only_on_a_terminal(tract):
+    assert "\x1b[1;31m✗ FAIL" in printed(
+        print_assessment, tract, force_terminal=True, color_system="standard"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_terminal_without_unicode(tract, encoding):
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    text = printed(print_assessment, tract, file=file)
+    assert text.startswith("x FAIL")
+    assert "0-1" in text
+
+
+def test_disclosed_groups(blond):
+    text = printed(print_assessment, blond)
+    assert "2 groups with a disclosed category" in text
+    assert "all of the 4 in Blond have Income High" in text
+
+
+def test_bounds(tract):
+    small = tract.decision.case.small
+    text = printed(lambda console: print_bounds(small.bounds, small.cells.counts, console))
+    assert text.startswith("4 cells over Gender, Race, Income: closed form, sharp")
+    assert "count" in text
+    hidden = printed(lambda console: print_bounds(small.bounds, None, console))
+    assert "count" not in hidden
+    first = hidden.splitlines()[2]
+    assert "0–1" in first
+
+
+def test_bounds_are_cut_and_may_be_none(hostile, blond):
+    small = hostile.decision.case.small
+    text = printed(lambda console: print_bounds(small.bounds, small.cells.counts, console))
+    assert f"... and {len(small.bounds) - 20:,} more" in text
+    none = blond.decision.case.small.bounds
+    empty = printed(lambda console: print_bounds(none, np.zeros(0, int), console))
+    assert empty.startswith("0 cells")
