@@ -21,7 +21,6 @@ HEAVY = {
     "numba",
     "altair",
     "vl_convert",
-    "great_tables",
     "jinja2",
     "rich",
     "xlsxwriter",

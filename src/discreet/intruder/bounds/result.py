@@ -63,10 +63,11 @@ class CellBounds:
     def to_frame(self, kind: str = "pandas", *, counts: NDArray[np.int64] | None = None) -> Any:
         """One row a cell: labels, the count if the custodian gives it, lower, upper, width."""
         columns: dict[str, Any] = labels(self.variables, self.codes)
-        if counts is not None:
-            columns["count"] = counts
-        columns |= {"lower": self.lower, "upper": self.upper, "width": self.width}
-        return frame(columns | {"sharp": self.attained}, kind)
+        found: dict[str, Any] = {} if counts is None else {"count": counts}
+        found |= {"lower": self.lower, "upper": self.upper, "width": self.width}
+        for name, column in (found | {"sharp": self.attained}).items():
+            columns[name + "_" * (name in columns)] = column
+        return frame(columns, kind)
 
     def to_json(self, counts: NDArray[np.int64]) -> dict[str, Any]:
         """The document that `discreet bounds --json` prints."""
