@@ -1,5 +1,7 @@
 """Bounds against brute force, closed form against linear programs."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -85,8 +87,10 @@ def test_contradictions_are_refused():
         release.insider({"A": 0, "B": 0}, 3)
     with pytest.raises(InconsistentRelease, match="contradict"):
         bounds(release.insider({"A": 0, "B": 0}, 2).insider({"A": 0, "B": 1}, 2))
+    with pytest.raises(InconsistentRelease, match="below its margin"):
+        release.impossible({"A": 0})
     with pytest.raises(InconsistentRelease, match="every cell under it"):
-        bounds(release.impossible({"A": 0}))
+        bounds(release.impossible({"A": 0, "B": 0}).impossible({"A": 0, "B": 1}))
 
 
 def test_methods_say_what_they_cannot_do():
@@ -115,13 +119,15 @@ def test_a_fractional_vertex_is_no_proof():
     """All 3-way margins of this 2^5 table: a cell is [0, 1] by linear programs, 1 in integers."""
     counts = [0, 1, 3, 1, 0, 1, 1, 1, 1, 3, 1, 1, 0, 0, 1, 2, 1, 0, 0, 0, 0, 0, 1, 3, 3, 2, 2, 1]
     array = np.array([*counts, 2, 2, 0, 4]).reshape((2,) * 5)
-    from itertools import combinations
-
     release = Release.margins(named(array), list(combinations("ABCDE", 3)))
     cell = named(array).all().take([0b00110])
-    found = bounds(release, cell)
-    assert (found.lower[0], found.upper[0]) == (0, 1)
-    assert not found.sharp
+    linear = bounds(release, cell, method="linear")
+    assert (linear.lower[0], linear.upper[0]) == (0, 1)
+    assert not linear.sharp
+    sharp = bounds(release, cell)
+    assert (sharp.lower[0], sharp.upper[0]) == (1, 1)
+    assert sharp.sharp
+    assert sharp.method == "integer"
 
 
 def test_results_print_and_export():

@@ -85,7 +85,7 @@ class Release:
     @cached_property
     def formula(self) -> Formula:
         """The maximal margins."""
-        return Formula.of([table.names for table in self.tables], self.names)
+        return Formula.of([table.names for table in self.tables if table.names], self.names)
 
     def table(self, names: Iterable[str]) -> Table:
         """A released margin, or one that follows by adding up."""
@@ -126,10 +126,12 @@ class Release:
         for table in self.tables:
             inside = {name: category for name, category in pairs if name in table.names}
             most = table.slice(**inside).total
-            if most < lower:
+            exact = len(inside) == len(pairs)
+            if most < lower or (exact and most > upper):
                 where = ", ".join(f"{n}={c}" for n, c in inside.items()) or "the total"
+                side = "above" if most < lower else "below"
                 raise InconsistentRelease(
-                    f"{known} is above its margin: {where} is {most} in {'*'.join(table.names)}."
+                    f"{known} is {side} its margin: {where} is {most} in {'*'.join(table.names)}."
                 )
         return dataclasses.replace(self, known=(*self.known, known))
 

@@ -230,11 +230,12 @@ def is_reducible(frontier: Iterable[int], k: int) -> bool:
     return len(components(frontier, k).nodes) > 1
 
 
-def components(frontier: Iterable[int], k: int) -> JunctionTree[int]:
+def components(frontier: Iterable[int], k: int, ties: Iterable[int] = ()) -> JunctionTree[int]:
     """The parts of a release that only released margins separate.
 
     As `prime_components`, but a separator must lie within one margin: the pairs of three variables
-    make them complete in the graph, and yet their three-way margin is unknown.
+    make them complete in the graph, and yet their three-way margin is unknown. Sets in `ties` stay
+    in one part without being a margin.
 
     >>> pairs = [0b00011, 0b00101, 0b00110]
     >>> components([*pairs, 0b01001, 0b01010, 0b01100, 0b10001, 0b10010, 0b10100], 5).nodes
@@ -243,7 +244,7 @@ def components(frontier: Iterable[int], k: int) -> JunctionTree[int]:
     (15, 23)
     """
     margins = maximal(frontier)
-    tree = Graph.of(margins, k).minimal_triangulation().junction_tree()
+    tree = Graph.of((*margins, *ties), k).minimal_triangulation().junction_tree()
     return _merge(tree, lambda s: any(not s & ~margin for margin in margins))
 
 

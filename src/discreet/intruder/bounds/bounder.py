@@ -6,35 +6,62 @@ import math
 from collections.abc import Iterable
 from functools import reduce
 from operator import or_
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.bounds.frechet import frechet_bounds, upper_bounds
+from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.linear import Program
-from discreet.intruder.bounds.opencells import OpenCells
+from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
+from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells
 from discreet.intruder.bounds.reduce import reduce_sets
 from discreet.intruder.bounds.result import CellBounds
+from discreet.intruder.bounds.shuttle import MOST_BYTES, Shuttle, bytes_needed
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
-from discreet.table.keys import unravel
+from discreet.table.graph import components
+from discreet.table.keys import Codes, unravel
+from discreet.table.lattice import bits
 
-Method = Literal["auto", "closed", "linear"]
+Method = Literal["auto", "closed", "shuttle", "linear", "integer"]
 MOST_LISTED = 1 << 22
+CLOSED = "closed form"
+QUICK = 3_000_000
+BRANCH = 1.0
+
+
+class Found(NamedTuple):
+    """Intervals, which of them are proven tight, and how."""
+
+    lower: Ints
+    upper: Ints
+    attained: NDArray[np.bool_]
+    method: str
 
 
 class Bounder:
-    """Bounds under one release; what it built for one question serves the next."""
+    """Bounds under one release; what it built for one question serves the next.
+
+    A question about some variables is first reduced to the margins that matter for it, then split
+    along released separators (Theorem 2 of the 2002 paper); each part is bounded by itself.
+    """
 
     def __init__(
-        self, release: Release, *, method: Method = "auto", seconds: float = math.inf
+        self,
+        release: Release,
+        *,
+        method: Method = "auto",
+        seconds: float = math.inf,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
         if method not in get_args(Method):
             raise DataError(f"there is no method {method!r}; choose {', '.join(get_args(Method))}.")
-        self.release, self.method, self.seconds = release, method, seconds
-        self._programs: dict[tuple[tuple[str, ...], tuple[int, ...]], Program] = {}
+        self.release, self.method = release, method
+        self.seconds, self.most_bytes = seconds, most_bytes
+        self._parts: dict[tuple[tuple[str, ...], tuple[int, ...]], Part] = {}
         self._index = {name: place for place, name in enumerate(release.names)}
         self._held = self._bits(name for known in release.known for name, _ in known.cell)
 
@@ -45,53 +72,149 @@ class Bounder:
         """Intervals of the given cells, of the table or of any margin of it."""
         if strange := [name for name in cells.names if name not in self._index]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
-        target = self._bits(cells.names)
-        sets = reduce_sets(self.release.formula.sets, target, self._held)
+        sets = reduce_sets(self.release.formula.sets, self._bits(cells.names), self._held)
         covered = reduce(or_, sets, self._held)
-        formula = self._formula(sets, covered)
-        shared = tuple(name for name in cells.names if covered >> self._index[name] & 1)
-        codes = cells.project(shared)
+        names = tuple(name for name in self.release.names if covered >> self._index[name] & 1)
+        shared = tuple(name for name in cells.names if name in names)
+        if not len(cells) or not shared:
+            total = np.full(len(cells), self.release.total or 0, np.int64)
+            found = Found(total, total, np.ones(len(cells), bool), CLOSED)
+        elif self.method in ("auto", "closed") and len(shared) == len(names):
+            found = self._by_components(sets, names, cells.project(names))
+        else:
+            part = self._part(names, [margin for margin in sets if margin])
+            found = self._bound(part, shared, cells.project(shared))
         sizes = dict(zip(cells.names, cells.shape, strict=True))
         # nothing is known of a variable in no margin: all may be in another category of it
-        loose = any(sizes[name] > 1 for name in cells.names if name not in shared)
-        closed = (
-            not self.release.known and set(shared) == set(formula.names) and formula.is_decomposable
-        )
-        if self.method == "closed" and not closed:
-            raise DataError(
-                f"{self.release.formula} is not decomposable over {'*'.join(cells.names)}, so it "
-                "has no closed form; use the method auto or linear."
-            )
-        if closed and self.method != "linear":
-            lower, upper = frechet_bounds(self.release, formula, cells.project(formula.names))
-            attained, method = np.ones(len(codes), bool), "closed form"
-        elif len(cells) == 0 or not shared:
-            lower = upper = np.full(len(cells), self.release.total or 0, np.int64)
-            attained, method = np.ones(len(cells), bool), "closed form"
-        else:
-            program = self._program(formula)
-            most = upper_bounds(self.release, self._within(formula, shared), codes)
-            lower, upper, attained = program.bounds(shared, codes, most, seconds=self.seconds)
-            method = "linear"
-        if loose:
-            lower = np.zeros_like(lower)
-        return CellBounds(cells.variables, cells.codes, lower, upper, attained, method)
+        if any(sizes[name] > 1 for name in cells.names if name not in shared):
+            found = found._replace(lower=np.zeros_like(found.lower))
+        return CellBounds(cells.variables, cells.codes, *found)
 
-    def _formula(self, sets: tuple[int, ...], covered: int) -> Formula:
-        names = tuple(name for name in self.release.names if covered >> self._index[name] & 1)
+    def _by_components(self, sets: tuple[int, ...], names: tuple[str, ...], codes: Codes) -> Found:
+        """Theorems 1 and 2 of the 2002 paper (Dobra & Fienberg 2000, PNAS 97:11885).
+
+            max(0, sum_C L_C - sum_S n_S)  <=  n  <=  min_C U_C
+
+        C components with bounds L and U, S separators with multiplicity. Of a decomposable release
+        every component is a margin, and L_C = U_C = n_C. Sharp if the components' bounds are: any
+        tables of the components that agree on the separators glue together.
+        """
+        ties = [self._bits(name for name, _ in known.cell) for known in self.release.known]
+        tree = components(sets, len(self._index), ties)
+        lower = np.zeros(len(codes), np.int64)
+        upper = np.full(len(codes), self.release.total or 0, np.int64)
+        attained, methods = np.ones(len(codes), bool), set()
+        covered = self._bits(names)
+        for component in tree.nodes:
+            if not component & covered:
+                continue
+            inside, places = self._named(component, names)
+            within = [margin & component for margin in sets]
+            part = self._part(inside, [margin for margin in within if margin])
+            found = self._bound(part, inside, codes[:, places])
+            lower += found.lower
+            np.minimum(upper, found.upper, out=upper)
+            attained &= found.attained
+            methods.add(found.method)
+        for i, j, separator in tree.edges:
+            if tree.nodes[i] & covered and tree.nodes[j] & covered:
+                inside, places = self._named(separator, names)
+                lower -= self.release.table(inside).lookup(codes[:, places])
+        harder = sorted(methods - {CLOSED})
+        split = sum(bool(node & covered) for node in tree.nodes) > 1
+        method = ", ".join(harder) or CLOSED
+        if harder and split:
+            method = f"reducible, {method}"
+        return Found(np.maximum(lower, 0), upper, attained, method)
+
+    def _named(self, margin: int, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[int]]:
+        inside = tuple(self.release.names[place] for place in bits(margin))
+        return inside, [names.index(name) for name in inside]
+
+    def _part(self, names: tuple[str, ...], sets: Iterable[int]) -> Part:
         margins = [[n for n in names if margin >> self._index[n] & 1] for margin in sets]
-        return Formula.of([margin for margin in margins if margin], names)
-
-    def _within(self, formula: Formula, names: tuple[str, ...]) -> Formula:
-        """The margins as far as they speak of `names`."""
-        inside = [[name for name in margin if name in names] for margin in formula.margins]
-        return Formula.of([margin for margin in inside if margin], names)
-
-    def _program(self, formula: Formula) -> Program:
+        formula = Formula.of(margins, names).frontier
         key = (formula.names, formula.sets)
-        if key not in self._programs:
-            self._programs[key] = Program.build(OpenCells.of(self.release, formula))
-        return self._programs[key]
+        if key not in self._parts:
+            variables = tuple(v for v in self.release.variables if v.name in names)
+            tables = tuple(self.release.table(margin) for margin in formula.margins or ((),))
+            known = tuple(k for k in self.release.known if {n for n, _ in k.cell} <= set(names))
+            self._parts[key] = Part(Release(variables, tables, known))
+        return self._parts[key]
+
+    def _bound(self, part: Part, names: tuple[str, ...], codes: Codes) -> Found:
+        """Bounds of cells over `names` in one part, by the method asked for or the best."""
+        if (exact := part.exact(names, codes)) is not None and self.method in ("auto", "closed"):
+            return exact
+        if self.method == "closed":
+            raise DataError(
+                f"{self.release.formula} is not decomposable over {'*'.join(names)}, so it has no "
+                "closed form; use the method auto."
+            )
+        method = self.method if self.method != "auto" else part.best(len(codes), self.most_bytes)
+        if method == "shuttle":
+            return part.by_shuttle(names, codes, self.most_bytes)
+        if method == "margins":
+            return part.by_margins(names, codes)
+        branch = 0.0 if method == "linear" else BRANCH if self.method == "auto" else math.inf
+        return part.by_programs(names, codes, branch, self.seconds)
+
+
+class Part:
+    """A release that is bounded as a whole, with what was built to bound it."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self._shuttle: Shuttle | None = None
+        self._program: Program | None = None
+
+    def exact(self, names: tuple[str, ...], codes: Codes) -> Found | None:
+        """The counts, if they are released."""
+        if not self.release.formula.contains(names):
+            return None
+        value = self.release.table(names).lookup(codes)
+        return Found(value, value, np.ones(len(codes), bool), CLOSED)
+
+    def best(self, targets: int, most_bytes: int) -> str:
+        """Programs where they are quick, else the shuttle, else the margins alone."""
+        shape = tuple(variable.size for variable in self.release.variables)
+        cells = math.prod(shape)
+        if cells <= MOST_OPEN and cells * targets <= QUICK:
+            return "integer"
+        if bytes_needed(Layout.of(shape), self.release.total or 0) <= most_bytes:
+            return "shuttle"
+        return "linear" if cells <= MOST_CELLS and targets * cells <= 100 * QUICK else "margins"
+
+    def by_programs(
+        self, names: tuple[str, ...], codes: Codes, branch: float, seconds: float
+    ) -> Found:
+        if self._program is None:
+            self._program = Program(OpenCells.of(self.release))
+        least, most = np.zeros(len(codes), np.int64), self._most(names, codes)
+        if self._shuttle is not None:
+            least, upper = self._shuttle.bounds(names, codes)
+            most = np.minimum(most, upper)
+        found = self._program.bounds(names, codes, least, most, branch=branch, seconds=seconds)
+        return Found(*found, "integer" if branch and self._program.whole else "linear")
+
+    def by_shuttle(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> Found:
+        if self._shuttle is None:
+            self._shuttle = Shuttle(self.release, most_bytes=most_bytes)
+        lower, upper = self._shuttle.bounds(names, codes)
+        return Found(lower, upper, lower == upper, "shuttle")
+
+    def by_margins(self, names: tuple[str, ...], codes: Codes) -> Found:
+        formula = self.release.formula
+        if len(names) == len(formula.names):
+            lower, upper = margin_bounds(self.release, formula, codes)
+        else:
+            lower, upper = np.zeros(len(codes), np.int64), self._most(names, codes)
+        return Found(lower, upper, lower == upper, "margins")
+
+    def _most(self, names: tuple[str, ...], codes: Codes) -> Ints:
+        inside = [[n for n in margin if n in names] for margin in self.release.formula.margins]
+        formula = Formula.of([margin for margin in inside if margin], names).frontier
+        return upper_bounds(self.release, formula, codes)
 
 
 def bounds(
@@ -100,11 +223,13 @@ def bounds(
     *,
     method: Method = "auto",
     seconds: float = math.inf,
+    most_bytes: int = MOST_BYTES,
 ) -> CellBounds:
     """The feasible interval of every cell, or of `cells`, given what is released.
 
-    Closed form where the release is decomposable (Theorem 1 of the 2002 paper), linear programs
-    otherwise; `attained` says which intervals are proven tight for integer tables.
+    The release is split along its separators; a part that is a released margin is known, small
+    parts go to linear and integer programs, larger ones to the shuttle. `attained` says which
+    intervals are proven tight for integer tables.
 
     >>> from discreet.table.load import load
     >>> bounds(Release.margins(load("example:tract"), "Race*Income + Income*Gender"))
@@ -119,4 +244,4 @@ def bounds(
             )
         codes = unravel(np.arange(math.prod(shape)), shape)
         cells = Cells(release.variables, codes, np.zeros(len(codes), np.int64))
-    return Bounder(release, method=method, seconds=seconds).bounds(cells)
+    return Bounder(release, method=method, seconds=seconds, most_bytes=most_bytes).bounds(cells)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InconsistentRelease, SolverError
-from discreet.intruder.bounds.opencells import OpenCells
+from discreet.intruder.bounds.opencells import Ints, OpenCells
 from discreet.look.progress import track
 from discreet.table.keys import Codes
 
+if TYPE_CHECKING:
+    from discreet.intruder.bounds.integer import IntegerProgram
+
 SLACK = 1e-5
-Ints = NDArray[np.int64]
+NOTHING = 1e-9
 
 
 @dataclass(eq=False)
@@ -25,61 +28,48 @@ class Program:
 
     One HiGHS model over the open cells; only the objective changes, so the primal simplex goes on
     from the last vertex. A vertex that is a table of integers proves whatever bound it attains, for
-    every target at once.
+    every target at once; where it is none, branch and bound decides if asked to.
     """
 
     cells: OpenCells
-    model: Any
-
-    @classmethod
-    def build(cls, cells: OpenCells) -> Program:
-        return cls(cells, _highs(cells))
+    model: Any = None
+    whole: IntegerProgram | None = field(default=None, repr=False)
 
     def bounds(
-        self, names: tuple[str, ...], targets: Codes, most: Ints, *, seconds: float = math.inf
+        self,
+        names: tuple[str, ...],
+        targets: Codes,
+        least: Ints,
+        most: Ints,
+        *,
+        branch: float = 0.0,
+        seconds: float = math.inf,
     ) -> tuple[Ints, Ints, NDArray[np.bool_]]:
         """lower, upper, attained for the sum of the cells that agree with each target.
 
-        `most` are upper bounds that are known to hold. What is not solved within `seconds` keeps
-        them, and is not called attained.
+        `least` and `most` are bounds that are known to hold. What is not solved within `seconds`
+        keeps them, and is not called attained. Where no table was seen at an end, branch and bound
+        gets `branch` seconds for it.
         """
-        targets, inverse = np.unique(targets, axis=0, return_inverse=True)
-        cap = np.empty(len(targets), np.int64)
-        cap[inverse] = most
-        group = self.cells.group(names, targets)
-        members = _members(group, len(targets))
-        empty = np.array([len(member) == 0 for member in members])
-        lower, upper = np.zeros(len(targets), np.int64), np.where(empty, 0, cap)
-        seen_low = np.where(empty, 0, np.iinfo(np.int64).max)
-        seen_high = np.where(empty, 0, -1)
+        targets, first, inverse = np.unique(targets, axis=0, return_index=True, return_inverse=True)
+        search = _Search(self, self.cells.group(names, targets), least[first], most[first])
         end = time.monotonic() + seconds
-        for place in track(range(len(targets)), "linear programs"):
-            if time.monotonic() > end:
-                break
-            for sign in (1, -1):
-                done = (
-                    seen_high[place] >= upper[place]
-                    if sign > 0
-                    else seen_low[place] <= lower[place]
-                )
-                if done:
-                    continue
-                value, table = self._optimum(members[place], sign)
-                if sign > 0:
-                    upper[place] = min(upper[place], math.floor(value + SLACK))
-                else:
-                    lower[place] = max(lower[place], math.ceil(value - SLACK))
-                if table is not None:
-                    sums = np.bincount(group, table, len(targets) + 1)[:-1].astype(np.int64)
-                    np.minimum(seen_low, sums, out=seen_low)
-                    np.maximum(seen_high, sums, out=seen_high)
-        attained = (seen_low == lower) & (seen_high == upper)
-        return lower[inverse], upper[inverse], attained[inverse]
+        sides = [(place, sign) for place in range(len(targets)) for sign in (1, -1)]
+        for place, sign in track(sides, "linear programs"):
+            if not search.known(place, sign) and time.monotonic() < end:
+                search.relax(place, sign)
+        for place, sign in track(sides if branch else [], "integer programs"):
+            left = min(branch, end - time.monotonic())
+            if not search.proven(place, sign) and left > 0:
+                search.branch(place, sign, left)
+        return search.lower[inverse], search.upper[inverse], search.attained[inverse]
 
-    def _optimum(self, member: Ints, sign: int) -> tuple[float, Ints | None]:
-        """Largest (sign 1) or smallest (-1) sum of the cells, and the vertex if it is a table."""
+    def optimum(self, member: Ints, sign: int) -> tuple[float, NDArray[np.float64]]:
+        """Largest (sign 1) or smallest (-1) sum of the cells, and the vertex."""
         import highspy
 
+        if self.model is None:
+            self.model = highs(self.cells)
         columns = member.astype(np.int32)
         self.model.changeColsCost(len(columns), columns, np.full(len(columns), -float(sign)))
         self.model.run()
@@ -95,39 +85,95 @@ class Program:
                 "release fewer margins."
             )
         value = -sign * float(self.model.getInfo().objective_function_value)
-        solution = np.asarray(self.model.getSolution().col_value)
+        vertex = np.asarray(self.model.getSolution().col_value)
         self.model.changeColsCost(len(columns), columns, np.zeros(len(columns)))
-        return value, self.cells.as_table(solution)
+        return value, vertex
+
+    def integer_program(self) -> IntegerProgram:
+        from discreet.intruder.bounds.integer import IntegerProgram
+
+        if self.whole is None:
+            self.whole = IntegerProgram.build(self.cells)
+        return self.whole
 
 
-def _highs(cells: OpenCells) -> Any:
+class _Search:
+    """Bounds of the targets so far, and the extreme values seen in tables and in vertices."""
+
+    def __init__(self, program: Program, group: Ints, least: Ints, most: Ints) -> None:
+        self.program, self.group, self.count = program, group, len(most)
+        order = np.argsort(group, kind="stable")
+        cuts = np.searchsorted(group[order], np.arange(self.count + 1))
+        self.members = [order[cuts[g] : cuts[g + 1]] for g in range(self.count)]
+        empty = np.diff(cuts) == 0
+        self.lower, self.upper = np.where(empty, 0, least), np.where(empty, 0, most)
+        self.low_seen = np.where(empty, 0, np.iinfo(np.int64).max)
+        self.high_seen = np.where(empty, 0, -1)
+        self.low_vertex = np.where(empty, 0.0, np.inf)
+        self.high_vertex = np.where(empty, 0.0, -np.inf)
+
+    @property
+    def attained(self) -> NDArray[np.bool_]:
+        seen = (self.low_seen == self.lower) & (self.high_seen == self.upper)
+        # a single value that is left is the value of every table, the true one too
+        return np.asarray(seen | (self.lower == self.upper))
+
+    def known(self, place: int, sign: int) -> bool:
+        """Can the linear program give no better bound?"""
+        if sign > 0:
+            return bool(self.high_vertex[place] >= self.upper[place] - NOTHING)
+        return bool(self.low_vertex[place] <= self.lower[place] + NOTHING)
+
+    def proven(self, place: int, sign: int) -> bool:
+        if self.lower[place] == self.upper[place]:
+            return True
+        seen, end = (self.high_seen, self.upper) if sign > 0 else (self.low_seen, self.lower)
+        return bool(seen[place] == end[place])
+
+    def relax(self, place: int, sign: int) -> None:
+        value, vertex = self.program.optimum(self.members[place], sign)
+        sums = np.bincount(self.group, vertex, self.count + 1)[:-1]
+        np.minimum(self.low_vertex, sums, out=self.low_vertex)
+        np.maximum(self.high_vertex, sums, out=self.high_vertex)
+        bound = math.floor(value + SLACK) if sign > 0 else math.ceil(value - SLACK)
+        self._note(place, sign, bound, self.program.cells.as_table(vertex))
+
+    def branch(self, place: int, sign: int, seconds: float) -> None:
+        solver = self.program.integer_program()
+        self._note(place, sign, *solver.optimum(self.members[place], sign, seconds))
+
+    def _note(self, place: int, sign: int, bound: int, table: Ints | None) -> None:
+        if sign > 0:
+            self.upper[place] = min(self.upper[place], bound)
+        else:
+            self.lower[place] = max(self.lower[place], bound)
+        if table is not None:
+            sums = np.bincount(self.group, table, self.count + 1)[:-1].astype(np.int64)
+            np.minimum(self.low_seen, sums, out=self.low_seen)
+            np.maximum(self.high_seen, sums, out=self.high_seen)
+
+
+def highs(cells: OpenCells) -> Any:
+    """The tables that fit, as a HiGHS model without an objective."""
     import highspy
 
-    rows, columns = cells.entries()
-    order = np.lexsort((rows, columns))
+    rows = cells.independent
+    order = np.lexsort((rows.row, rows.cell))
     lp = highspy.HighsLp()
     lp.num_col_ = len(cells.codes)
-    lp.num_row_ = len(cells.floors)
+    lp.num_row_ = len(rows.floor)
     lp.col_cost_ = np.zeros(lp.num_col_)
     lp.col_lower_ = np.zeros(lp.num_col_)
     lp.col_upper_ = np.full(lp.num_col_, highspy.kHighsInf)
-    lp.row_lower_ = cells.floors.astype(float)
-    lp.row_upper_ = cells.ceilings.astype(float)
+    lp.row_lower_ = rows.floor.astype(float)
+    lp.row_upper_ = rows.ceiling.astype(float)
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = np.searchsorted(columns[order], np.arange(lp.num_col_ + 1)).astype(
-        np.int32
-    )
-    lp.a_matrix_.index_ = rows[order].astype(np.int32)
-    lp.a_matrix_.value_ = np.ones(len(rows))
+    starts = np.searchsorted(rows.cell[order], np.arange(lp.num_col_ + 1))
+    lp.a_matrix_.start_ = starts.astype(np.int32)
+    lp.a_matrix_.index_ = rows.row[order].astype(np.int32)
+    lp.a_matrix_.value_ = np.ones(len(order))
     model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     model.silent()
     model.setOptionValue("simplex_strategy", 4)
     model.passModel(lp)
     return model
-
-
-def _members(group: Ints, count: int) -> list[Ints]:
-    """The cells of each group; group `count` is none."""
-    order = np.argsort(group, kind="stable")
-    cuts = np.searchsorted(group[order], np.arange(count + 1))
-    return [order[cuts[g] : cuts[g + 1]] for g in range(count)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
 from discreet.release.release import Known, Release
-from discreet.table.formula import Formula
 from discreet.table.keys import Codes, lookup, unravel
+from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
 
 MOST_CELLS = 1 << 26
@@ -20,60 +21,123 @@ MOST_OPEN = 250_000
 Ints = NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Rows:
+    """floor <= sum of some cells <= ceiling, for each row; `row`, `cell` are the ones."""
+
+    row: Ints
+    cell: Ints
+    floor: Ints
+    ceiling: Ints
+
+    def hold(self, table: Ints) -> bool:
+        """Does the table give every row?"""
+        sums = np.bincount(self.row, table[self.cell], len(self.floor)).astype(np.int64)
+        return bool(((self.floor <= sums) & (sums <= self.ceiling)).all())
+
+
 @dataclass(frozen=True, eq=False)
 class OpenCells:
-    """Cells that no published zero rules out, and rows floor <= sum of some cells <= ceiling.
-
-    `lines` has a column for each margin: the row that each cell adds to; `extra` the cells of each
-    further row.
-    """
+    """Cells that no published zero rules out, under the margins and all that is known."""
 
     variables: tuple[Variable, ...]
     codes: Codes
-    lines: Ints
-    extra: tuple[Ints, ...]
-    floors: Ints
-    ceilings: Ints
+    release: Release
 
     @classmethod
-    def of(cls, release: Release, formula: Formula) -> OpenCells:
-        """The open cells over the variables of `formula`, under its margins and what is known."""
-        variables = tuple(v for v in release.variables if v.name in formula.names)
-        tables = [release.table(margin) for margin in formula.margins]
-        codes = _open(variables, tables, release)
-        lines, counts, start = [], [], 0
-        for table in tables:
-            places = [formula.names.index(name) for name in table.names]
-            rows = lookup(table.codes, table.shape, codes[:, places])
-            _check_covered(table, rows, release)
-            lines.append(rows + start)
-            counts.append(table.counts)
-            start += len(table)
-        ranges = [known for known in release.known if known.upper > 0]
-        values = np.concatenate(counts)
-        return cls(
-            variables,
-            codes,
-            np.stack(lines, axis=1),
-            tuple(np.flatnonzero(_matches(codes, variables, known)) for known in ranges),
-            np.append(values, np.array([known.lower for known in ranges], np.int64)),
-            np.append(values, np.array([known.upper for known in ranges], np.int64)),
-        )
+    def of(cls, release: Release) -> OpenCells:
+        """The open cells over all variables of the release."""
+        codes = _open(release)
+        for table in release.tables:
+            places = [release.names.index(name) for name in table.names]
+            _check_covered(table, lookup(table.codes, table.shape, codes[:, places]), release)
+        return cls(release.variables, codes, release)
 
-    def entries(self) -> tuple[Ints, Ints]:
-        """Row and column of every one in the constraint matrix."""
-        start = len(self.floors) - len(self.extra)
-        columns = np.repeat(np.arange(len(self.codes)), self.lines.shape[1])
-        rows = [np.full(len(member), start + place) for place, member in enumerate(self.extra)]
-        return (
-            np.concatenate([self.lines.ravel(), *rows]),
-            np.concatenate([columns, *self.extra]),
+    @cached_property
+    def lines(self) -> Ints:
+        """The row of each cell in each maximal margin: cells x margins."""
+        found, start = [], 0
+        for table in self.release.tables:
+            places = [self.release.names.index(name) for name in table.names]
+            found.append(start + lookup(table.codes, table.shape, self.codes[:, places]))
+            start += len(table)
+        return np.stack(found, axis=1)
+
+    @cached_property
+    def extra(self) -> tuple[Ints, ...]:
+        """The cells of each known range that is not a zero."""
+        return tuple(np.flatnonzero(self._matches(known)) for known in self._ranges)
+
+    @property
+    def _ranges(self) -> list[Known]:
+        return [known for known in self.release.known if known.upper > 0]
+
+    def _matches(self, known: Known) -> NDArray[np.bool_]:
+        at = dict(known.cell)
+        chosen = np.ones(len(self.codes), bool)
+        for place, variable in enumerate(self.variables):
+            if variable.name in at:
+                chosen &= self.codes[:, place] == variable.code(at[variable.name])
+        return chosen
+
+    @cached_property
+    def published(self) -> Rows:
+        """A row for every positive cell of every maximal margin, and for each known range."""
+        cell = np.tile(np.arange(len(self.codes)), self.lines.shape[1])
+        values = np.concatenate([table.counts for table in self.release.tables])
+        return self._with_known([self.lines.T.ravel()], [cell], values)
+
+    @cached_property
+    def independent(self) -> Rows:
+        """The same equations without redundancy.
+
+        For every released set T of variables one row for each of its cells in which no variable has
+        its reference category; the empty set gives the total. With the most common category as
+        reference there are few ones.
+        """
+        names, sets = self.release.names, self.release.formula.sets
+        reference = self._reference()
+        away = self.codes != reference
+        row, cell, start, values = [], [], 0, []
+        for margin in [0, *sorted(closure(sets), key=lambda s: (s.bit_count(), s))]:
+            axes = list(bits(margin))
+            inside = np.flatnonzero(away[:, axes].all(axis=1))
+            shape = [self.variables[axis].size - 1 for axis in axes]
+            shifted = self.codes[inside][:, axes].astype(np.int64)
+            shifted -= shifted > reference[axes]
+            place = np.ravel_multi_index(tuple(shifted.T), shape) if axes else np.zeros_like(inside)
+            found, place = np.unique(place, return_inverse=True)
+            row.append(start + place)
+            cell.append(inside)
+            start += len(found)
+            codes = unravel(found, shape) if axes else np.zeros((1, 0), np.uint8)
+            codes = codes + (codes >= reference[axes])
+            table = self.release.table([names[axis] for axis in axes])
+            values.append(table.lookup(codes.astype(table.codes.dtype)))
+        return self._with_known(row, cell, np.concatenate(values))
+
+    def _reference(self) -> NDArray[np.int64]:
+        """The most common category of each variable, by its margin or by the open cells."""
+        chosen = []
+        for axis, variable in enumerate(self.variables):
+            if self.release.formula.contains([variable.name]):
+                chosen.append(int(np.argmax(self.release.table([variable.name]).dense())))
+            else:
+                chosen.append(int(np.argmax(np.bincount(self.codes[:, axis]))))
+        return np.array(chosen, np.int64)
+
+    def _with_known(self, row: list[Ints], cell: list[Ints], values: Ints) -> Rows:
+        more = [np.full(len(member), len(values) + i) for i, member in enumerate(self.extra)]
+        return Rows(
+            np.concatenate([*row, *more]),
+            np.concatenate([*cell, *self.extra]),
+            np.append(values, np.array([known.lower for known in self._ranges], np.int64)),
+            np.append(values, np.array([known.upper for known in self._ranges], np.int64)),
         )
 
     def group(self, names: tuple[str, ...], targets: Codes) -> Ints:
-        """For each open cell the (sorted) target that it is part of, or the number of targets."""
-        mine = [variable.name for variable in self.variables]
-        places = [mine.index(name) for name in names]
+        """For each open cell the (sorted) target that it is part of, or how many there are."""
+        places = [self.release.names.index(name) for name in names]
         shape = [self.variables[place].size for place in places]
         rows = lookup(targets, shape, self.codes[:, places])
         return np.where(rows >= 0, rows, len(targets))
@@ -83,45 +147,38 @@ class OpenCells:
         table = np.rint(solution).astype(np.int64)
         if np.abs(solution - table).max(initial=0) > 1e-4 or table.min(initial=0) < 0:
             return None
-        rows, columns = self.entries()
-        sums = np.bincount(rows, table[columns], len(self.floors)).astype(np.int64)
-        return table if ((self.floors <= sums) & (sums <= self.ceilings)).all() else None
+        return table if self.published.hold(table) else None
 
 
-def _open(variables: tuple[Variable, ...], tables: list[Table], release: Release) -> Codes:
-    names, shape = [v.name for v in variables], [v.size for v in variables]
+def _open(release: Release) -> Codes:
+    variables, names = release.variables, release.names
+    shape = [variable.size for variable in variables]
     if math.prod(shape) > MOST_CELLS:
         raise DataError(
             f"the release ties together {len(names)} variables with {math.prod(shape):,} cells, "
-            "too many for linear programs; release margins that form a decomposable graph."
+            "too many for linear programs; use the method auto."
         )
     mask = np.ones(shape, bool)
-    for table in tables:
+    for table in release.tables:
         axes = [names.index(name) for name in table.names]
         dense = (table.dense() > 0).transpose(np.argsort(axes))
         mask &= dense.reshape([n if i in axes else 1 for i, n in enumerate(shape)])
     for known in release.known:
         if known.upper == 0:
             at = dict(known.cell)
-            mask[tuple(v.code(at[v.name]) if v.name in at else slice(None) for v in variables)] = (
-                False
-            )
+            where = (v.code(at[v.name]) if v.name in at else slice(None) for v in variables)
+            mask[tuple(where)] = False
     places = np.flatnonzero(mask)
     if len(places) > MOST_OPEN:
         raise DataError(
             f"the release leaves {len(places):,} cells open, more than {MOST_OPEN:,}, too many for "
-            "linear programs; release margins that form a decomposable graph."
+            "linear programs; use the method auto."
+        )
+    if len(places) == 0:
+        raise InconsistentRelease(
+            f"no table fits {release.formula}: every cell is zero in some margin or excluded."
         )
     return unravel(places, shape)
-
-
-def _matches(codes: Codes, variables: tuple[Variable, ...], known: Known) -> NDArray[np.bool_]:
-    at = dict(known.cell)
-    chosen = np.ones(len(codes), bool)
-    for place, variable in enumerate(variables):
-        if variable.name in at:
-            chosen &= codes[:, place] == variable.code(at[variable.name])
-    return chosen
 
 
 def _check_covered(table: Table, rows: Ints, release: Release) -> None:

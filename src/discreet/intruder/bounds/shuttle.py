@@ -230,9 +230,14 @@ class Shuttle:
         return sweeps
 
 
+def bytes_needed(layout: Layout, total: int) -> int:
+    """What the state takes: two ends a node, and a stamp and a mask a record."""
+    return layout.records * (2 * LANES * (2 if 2 * total < 1 << 16 else 4) + 16)
+
+
 def check_size(layout: Layout, total: int, most_bytes: int = MOST_BYTES) -> None:
     """Refuse before anything is allocated."""
-    need = layout.records * (2 * LANES * (2 if 2 * total < 1 << 16 else 4) + 16)
+    need = bytes_needed(layout, total)
     if total >= 1 << 31:
         raise DataError(f"the shuttle counts up to {1 << 31:,}, and the table has {total:,}.")
     if need > most_bytes:

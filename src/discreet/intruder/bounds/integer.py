@@ -1,0 +1,56 @@
+"""Sharp bounds by branch and bound, where linear programs leave a doubt."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import InconsistentRelease
+from discreet.intruder.bounds.linear import SLACK, highs
+from discreet.intruder.bounds.opencells import Ints, OpenCells
+
+
+@dataclass(eq=False)
+class IntegerProgram:
+    """min and max of sums of cells over the integer tables that fit a release (HiGHS)."""
+
+    cells: OpenCells
+    model: Any
+
+    @classmethod
+    def build(cls, cells: OpenCells) -> IntegerProgram:
+        import highspy
+
+        model = highs(cells)
+        count = len(cells.codes)
+        whole = np.full(count, int(highspy.HighsVarType.kInteger), np.uint8)
+        model.changeColsIntegrality(count, np.arange(count, dtype=np.int32), whole)
+        model.setOptionValue("mip_rel_gap", 0.0)
+        model.setOptionValue("mip_abs_gap", 0.99)
+        return cls(cells, model)
+
+    def optimum(self, member: Ints, sign: int, seconds: float) -> tuple[int, Ints | None]:
+        """A bound on the largest (sign 1) or smallest (-1) sum of the cells, and a table.
+
+        The bound holds also when the time is up; it is sharp if the table attains it.
+        """
+        import highspy
+
+        columns = member.astype(np.int32)
+        self.model.changeColsCost(len(columns), columns, np.full(len(columns), -float(sign)))
+        self.model.setOptionValue("time_limit", min(seconds, 1e9))
+        self.model.run()
+        if self.model.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+            raise InconsistentRelease("no table of whole numbers fits the release.")
+        info = self.model.getInfo()
+        bound = -sign * float(info.mip_dual_bound)
+        table = None
+        if info.primal_solution_status == 2:
+            table = self.cells.as_table(np.asarray(self.model.getSolution().col_value))
+        self.model.changeColsCost(len(columns), columns, np.zeros(len(columns)))
+        if not math.isfinite(bound):
+            return (1 << 62 if sign > 0 else 0), table
+        return math.floor(bound + SLACK) if sign > 0 else math.ceil(bound - SLACK), table

@@ -1,0 +1,147 @@
+"""How many tables fit a release."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.errors import DataError, InconsistentRelease, SolverError
+from discreet.intruder.tables.enumerate import Walk, weigh
+from discreet.intruder.tables.net import Search
+from discreet.intruder.tables.result import TableCount
+from discreet.intruder.tables.sequential import Estimate, Sampler
+from discreet.intruder.tables.split import NOTHING_FITS, System, merged, open_cells, split
+from discreet.intruder.tables.twoway import TwoWay
+from discreet.look.progress import working
+from discreet.release.release import Release
+
+MOST_COLUMNS = 1_000
+CLOSED, TWO_WAY, WALKED = "closed form", "two-way count", "enumeration"
+SAMPLED = "sequential importance sampling"
+
+
+def count(
+    release: Release,
+    *,
+    exact: bool | None = None,
+    seconds: float = 10.0,
+    draws: int = 100_000,
+    error: float = 0.01,
+    seed: int = 0,
+) -> TableCount:
+    """The number of tables of whole counts that have every released margin and known cell.
+
+    Parts that share no sum are counted on their own and multiplied; a part with row and column
+    sums only by dynamic programming, any other by listing its tables within `seconds`. A part
+    beyond that is estimated by sequential importance sampling, with at most `draws` draws, until
+    the relative standard error is `error` or `seconds` are over. `exact=True` never estimates,
+    `exact=False` estimates every part.
+
+    >>> from discreet.table.load import load
+    >>> count(Release.margins(load("example:tract"), "Race*Income + Income*Gender"))
+    TableCount(59,400 tables: product of 3 two-way counts)
+    """
+    for name, value in (("seconds", seconds), ("draws", draws), ("error", error)):
+        if not value > 0:
+            raise DataError(f"{name} is {value!r}; give a number above 0.")
+    parts = split(merged(*open_cells(release)))
+    budget = _Budget(exact, seconds, draws, error, np.random.default_rng(seed))
+    with working("counting tables"):
+        found = [budget.count(system, len(parts.blocks)) for system in parts.blocks]
+    number = parts.factor * math.prod(n for _, n in found if isinstance(n, int))
+    method = _method(Counter(name for name, _ in found))
+    estimates = [n for _, n in found if isinstance(n, Estimate)]
+    if not estimates:
+        return TableCount(number, True, method)
+    return TableCount.estimate(
+        math.log(number) + sum(part.log for part in estimates),
+        math.sqrt(math.prod(1 + part.relative_error**2 for part in estimates) - 1),
+        method,
+        draws=sum(part.draws for part in estimates),
+        effective=min(part.effective for part in estimates),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Budget:
+    """What may be spent on the parts of a release."""
+
+    exact: bool | None
+    seconds: float
+    draws: int
+    error: float
+    rng: np.random.Generator
+
+    def count(self, system: System, parts: int) -> tuple[str, int | Estimate]:
+        """How a part was counted, and its number."""
+        two_way = TwoWay.of(system) if self.exact is not False else None
+        number = two_way.count(self.seconds) if two_way else None
+        if number is not None:
+            return TWO_WAY, _some(number)
+        if len(system.sizes) > MOST_COLUMNS:
+            raise SolverError(
+                f"{len(system.sizes):,} open cells of the release hang together, more than "
+                f"{MOST_COLUMNS:,}, too many to count the tables; release more margins, or count "
+                "those of a table with fewer variables."
+            )
+        search = Search.of(system)
+        number = None if self.exact is False else self._walk(system, search)
+        if number is not None:
+            return WALKED, _some(number)
+        if self.exact:
+            raise SolverError(
+                f"the tables could not all be listed in {self.seconds:g} seconds; allow more "
+                "seconds, or an estimate (exact=None)."
+            )
+        until = time.monotonic() + self.seconds / parts
+        found = Sampler.best(system, search, self.rng).estimate(
+            error=self.error / math.sqrt(parts), draws=self.draws, until=until
+        )
+        if found.log == -math.inf:
+            raise SolverError(
+                f"none of {found.draws:,} random draws met a table that fits; allow more seconds "
+                "or more draws, or release more margins."
+            )
+        return SAMPLED, found
+
+    def _walk(self, system: System, search: Search) -> int | None:
+        """All tables listed and counted; None once that proves too long."""
+        walk = Walk(system, search)
+        begin, total, looked = time.monotonic(), 0, bool(self.exact)
+        for lines in walk.lines(begin + self.seconds):
+            number = weigh(lines, system.sizes)
+            if number is None:
+                return None
+            total += number
+            gone = time.monotonic() - begin
+            if not (walk.done or looked) and gone > 0.5:
+                # what is left is guessed from a few draws, so that hopeless cases end early
+                looked, guess = True, Sampler(system, search, np.random.default_rng(0)).pilot
+                if guess.log > math.log(max(total, 1)) + math.log(3 * self.seconds / gone):
+                    return None
+        return total if walk.done else None
+
+
+def _some(number: int) -> int:
+    if not number:
+        raise InconsistentRelease(NOTHING_FITS)
+    return number
+
+
+def _method(parts: Counter[str]) -> str:
+    """How the parts were counted, in words."""
+    if not parts:
+        return CLOSED
+    if parts.total() == 1:
+        return next(iter(parts))
+    if len(parts) == 1:
+        method, times = next(iter(parts.items()))
+        plural = {TWO_WAY: "two-way counts"}.get(method, f"counts by {method}")
+        return f"product of {times:,} {plural}"
+    return "product of " + ", ".join(
+        f"{times:,} by {method}" for method, times in sorted(parts.items())
+    )
