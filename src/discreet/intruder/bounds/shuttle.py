@@ -16,6 +16,7 @@ from discreet.table.keys import Codes
 from discreet.table.table import Table
 
 MOST_BYTES = 4 << 30
+CONTRADICTION = "no table fits the release: its margins and what is known of single cells contradict each other."
 TILE = 3
 CLOCK = 1 << 24
 Ints = NDArray[np.int64]
@@ -104,6 +105,9 @@ class Shuttle:
             self._targets,
             floor,
         )
+        touched = self.data[work["places"][: self._saved], :, : layout.size]
+        if held and (touched[:, 0] > touched[:, 1]).any():
+            raise InconsistentRelease(CONTRADICTION)
         return bool(held)
 
     def commit(self) -> None:
@@ -223,10 +227,7 @@ class Shuttle:
             clock += 2 * CLOCK
             sweeps += 1
         if crossed(self.data, layout.size) >= 0:
-            raise InconsistentRelease(
-                "no table fits the release: its margins and what is known of single cells "
-                "contradict each other."
-            )
+            raise InconsistentRelease(CONTRADICTION)
         return sweeps
 
 

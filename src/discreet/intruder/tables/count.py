@@ -48,6 +48,8 @@ def count(
     for name, value in (("seconds", seconds), ("draws", draws), ("error", error)):
         if not value > 0:
             raise DataError(f"{name} is {value!r}; give a number above 0.")
+    if not release.total:
+        return TableCount(1, True, CLOSED)  # nobody: the empty table
     parts = split(merged(*open_cells(release)))
     budget = _Budget(exact, seconds, draws, error, np.random.default_rng(seed))
     with working("counting tables"):
