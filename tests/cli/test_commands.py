@@ -31,7 +31,7 @@ def test_bounds_of_the_tract_table(method):
         "count": 96,
         "lower": 85,
         "upper": 107,
-        "sharp": True,
+        "status": "sharp",
     }
 
 

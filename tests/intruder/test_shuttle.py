@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import fibre, letters, named, releases, small_tables
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.bounder import bounds
 from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.shuttle import Shuttle
 from discreet.release.release import Release
+from oracle import fibre, letters, named, releases, small_tables
 
 
 def plain_shuttle(array, margins):

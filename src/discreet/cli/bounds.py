@@ -18,10 +18,10 @@ from discreet.cli.options import data_options, json_option, print_json, read_dat
 @release_option
 @click.option(
     "--method",
-    type=click.Choice(["auto", "closed", "linear"]),
+    type=click.Choice(["auto", "closed", "shuttle", "linear", "integer"]),
     default="auto",
     show_default=True,
-    help="Closed form (decomposable releases) or linear programs.",
+    help="How: auto splits the release and takes what is best for each part.",
 )
 @click.option(
     "--cells",
@@ -42,7 +42,22 @@ from discreet.cli.options import data_options, json_option, print_json, read_dat
     "--limit",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Time for linear programs; what is left keeps outer bounds.",
+    help="Time for linear and integer programs; what is left keeps outer bounds.",
+)
+@click.option(
+    "--beta",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="The width that witnesses are to prove.",
+)
+@click.option(
+    "--witness",
+    type=click.FloatRange(0),
+    default=0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time to look for tables that prove a width, starting from DATA.",
 )
 @click.option(
     "--out",
@@ -56,13 +71,15 @@ def bounds_command(
     cells: str,
     at_most: int,
     limit: float | None,
+    beta: int,
+    witness: float,
     out: str | None,
     as_json: bool,
     **data: Any,
 ) -> None:
     """Feasible intervals of cells, given the released margins."""
     from discreet.data.files import check_writable
-    from discreet.intruder.bounds.bounder import bounds
+    from discreet.intruder.bounds.bounder import Proof, bounds
     from discreet.look.progress import working
     from discreet.release.release import Release
 
@@ -73,11 +90,12 @@ def bounds_command(
     chosen = {"small": lambda: table.small(at_most), "nonzero": table.nonzero, "all": table.all}
     targets = chosen[cells]()
     with working("bounding"):
-        found = bounds(public, targets, method=method, seconds=limit or math.inf)
+        proof = Proof(table, beta, witness) if witness else None
+        found = bounds(public, targets, method=method, seconds=limit or math.inf, proof=proof)
     if out:
         _write(found, targets, out)
     if as_json:
-        print_json(found.to_json(targets.counts))
+        print_json(found.to_json(targets.counts, beta))
         return
     from rich.console import Console
 

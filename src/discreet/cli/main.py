@@ -8,6 +8,7 @@ import click
 
 from discreet.cli.assess import assess_command
 from discreet.cli.bounds import bounds_command
+from discreet.cli.count import count_command
 from discreet.cli.diff import diff_command
 from discreet.cli.examples import examples_command
 from discreet.cli.policy import policy_command
@@ -51,5 +52,12 @@ def main() -> None:
     """
 
 
-for command in (assess_command, bounds_command, diff_command, examples_command, policy_command):
+for command in (
+    assess_command,
+    bounds_command,
+    count_command,
+    diff_command,
+    examples_command,
+    policy_command,
+):
     main.add_command(command)

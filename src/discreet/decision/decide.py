@@ -49,6 +49,8 @@ class Decision:
             found["disclosed_groups"] = len(case.attribute.disclosures)
         if case.policy.closeness.share:
             found["closest"] = float(case.closeness.reach.min(initial=1))
+        if case.policy.tables.least:
+            found["tables"] = case.count.to_json()
         return found
 
 

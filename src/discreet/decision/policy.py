@@ -52,11 +52,27 @@ class Attribute:
 class Bounds:
     """How intervals are found, and what is accepted as proof."""
 
-    method: str = _key("auto", "auto, closed or linear", choices=("auto", "closed", "linear"))
+    method: str = _key(
+        "auto",
+        "auto, closed, shuttle, linear or integer",
+        choices=("auto", "closed", "shuttle", "linear", "integer"),
+    )
     accept_outer: bool = _key(
         False, "true: intervals that are not proven tight are accepted as wide enough"
     )
-    seconds: float = _key(600.0, "time for one set of linear programs")
+    seconds: float = _key(600.0, "time for one set of linear or integer programs")
+    witness_seconds: float = _key(
+        60.0, "time to look for tables that prove a width; 0 switches it off"
+    )
+    gigabytes: float = _key(4.0, "memory for the shuttle")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The number of tables that fit: the intruder's doubt about the whole table."""
+
+    least: int = _key(0, "at least so many tables must fit the release; 0 switches it off")
+    seconds: float = _key(10.0, "time to count them")
 
 
 @dataclass(frozen=True)
@@ -71,6 +87,7 @@ SECTIONS: dict[str, Any] = {
     "small": Small,
     "closeness": Closeness,
     "attribute": Attribute,
+    "tables": Tables,
     "bounds": Bounds,
     "alternatives": Alternatives,
 }
@@ -88,6 +105,7 @@ class Policy:
     small: Small = field(default_factory=Small)
     closeness: Closeness = field(default_factory=Closeness)
     attribute: Attribute = field(default_factory=Attribute)
+    tables: Tables = field(default_factory=Tables)
     bounds: Bounds = field(default_factory=Bounds)
     alternatives: Alternatives = field(default_factory=Alternatives)
     locked: Mapping[str, str] = field(default_factory=dict)

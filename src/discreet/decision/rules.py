@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 
 from discreet.decision.policy import Policy
 from discreet.decision.verdict import Reason, Verdict
-from discreet.intruder.bounds.bounder import Bounder, Method
+from discreet.intruder.bounds.bounder import Bounder, Method, Proof
 from discreet.intruder.bounds.result import CellBounds
+from discreet.intruder.tables.count import count
+from discreet.intruder.tables.result import TableCount
 from discreet.release.release import Release
 from discreet.risk.attribute import AttributeRisk, attribute_risk
 from discreet.risk.closeness import Closeness, closeness
@@ -35,8 +38,16 @@ class Case:
 
     @cached_property
     def bounder(self) -> Bounder:
-        method: Method = self.policy.bounds.method  # type: ignore[assignment]
-        return Bounder(self.release, method=method, seconds=self.policy.bounds.seconds)
+        rule = self.policy.bounds
+        method: Method = rule.method  # type: ignore[assignment]
+        proof = Proof(self.table, self.policy.small.width, rule.witness_seconds)
+        return Bounder(
+            self.release,
+            method=method,
+            seconds=rule.seconds,
+            most_bytes=int(rule.gigabytes * 2**30),
+            proof=proof if rule.witness_seconds else None,
+        )
 
     @cached_property
     def small(self) -> SmallCells:
@@ -48,6 +59,10 @@ class Case:
         return attribute_risk(
             self.table, self.bounder, share=rule.share, exclusion=rule.exclusion, order=rule.order
         )
+
+    @cached_property
+    def count(self) -> TableCount:
+        return count(self.release, seconds=self.policy.tables.seconds)
 
     @cached_property
     def closeness(self) -> Closeness:
@@ -84,7 +99,7 @@ def small_counts(case: Case) -> Reason:
         f"all {len(small.cells):,} counts of {counts} keep a width of at least "
         f"{small.narrowest:,}, and the policy asks for {beta}"
     )
-    return _proven(case, "small counts", said, small.cells, small.bounds)
+    return _proven(case, "small counts", said, small.cells, small.bounds, beta)
 
 
 def attribute_disclosure(case: Case) -> Reason | None:
@@ -153,15 +168,35 @@ def close_bounds(case: Case) -> Reason | None:
     return _proven(case, "closeness", said, close.cells, close.bounds)
 
 
-RULES: tuple[Rule, ...] = (small_counts, attribute_disclosure, close_bounds)
+def enough_tables(case: Case) -> Reason | None:
+    """The release leaves a least number of tables: 1 / M(T) of the 2003 paper, section 4.2."""
+    least = case.policy.tables.least
+    if least == 0:
+        return None
+    found = case.count
+    text = f"{found} fit the release, and the policy asks for {least:,}"
+    if found.exact:
+        verdict = Verdict.PASS if found.tables >= least else Verdict.FAIL
+    else:
+        # within three standard errors of the limit nothing is decided
+        low = found.tables * (1 - 3 * found.relative_error)
+        high = found.tables * (1 + 3 * found.relative_error)
+        sure = found.reliable and not low < least <= high
+        verdict = Verdict.REVIEW if not sure else Verdict.PASS if low >= least else Verdict.FAIL
+    return Reason("number of tables", verdict, f"{text}.")
 
 
-def _proven(case: Case, rule: str, said: str, cells: Cells, bounds: CellBounds) -> Reason:
-    """PASS if the intervals are proven tight; an outer interval that is wide proves nothing."""
-    if bounds.sharp or case.policy.bounds.accept_outer:
-        note = "" if bounds.sharp else " (outer bounds, accepted by the policy)"
+RULES: tuple[Rule, ...] = (small_counts, attribute_disclosure, close_bounds, enough_tables)
+
+
+def _proven(
+    case: Case, rule: str, said: str, cells: Cells, bounds: CellBounds, beta: float = math.inf
+) -> Reason:
+    """PASS if tables prove it; an outer interval that is wide proves nothing."""
+    rows = np.flatnonzero(~bounds.attained & (bounds.spread < beta))
+    if not len(rows) or case.policy.bounds.accept_outer:
+        note = " (outer bounds, accepted by the policy)" if len(rows) else ""
         return Reason(rule, Verdict.PASS, f"{said}{note}.")
-    rows = np.flatnonzero(~bounds.attained)
     return Reason(
         rule,
         Verdict.REVIEW,

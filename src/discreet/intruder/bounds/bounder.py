@@ -9,15 +9,15 @@ from operator import or_
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, InconsistentRelease
+from discreet.intruder.bounds.conflict import named_conflict
 from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
 from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells
 from discreet.intruder.bounds.reduce import reduce_sets
-from discreet.intruder.bounds.result import CellBounds
+from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds
 from discreet.intruder.bounds.shuttle import MOST_BYTES, Shuttle, bytes_needed
 from discreet.release.release import Release
 from discreet.table.cells import Cells
@@ -25,6 +25,7 @@ from discreet.table.formula import Formula
 from discreet.table.graph import components
 from discreet.table.keys import Codes, unravel
 from discreet.table.lattice import bits
+from discreet.table.table import Table
 
 Method = Literal["auto", "closed", "shuttle", "linear", "integer"]
 MOST_LISTED = 1 << 22
@@ -34,12 +35,31 @@ BRANCH = 1.0
 
 
 class Found(NamedTuple):
-    """Intervals, which of them are proven tight, and how."""
+    """Intervals, the extreme counts seen in tables, and how they were found."""
 
     lower: Ints
     upper: Ints
-    attained: NDArray[np.bool_]
+    seen_low: Ints
+    seen_high: Ints
     method: str
+
+    @classmethod
+    def outer(cls, lower: Ints, upper: Ints, method: str) -> Found:
+        """Without a table; but a single value that is left is that of every table."""
+        sure = lower == upper
+        low, high = np.where(sure, lower, NONE_LOW), np.where(sure, upper, NONE_HIGH)
+        return cls(lower, upper, low, high, method)
+
+
+class Proof(NamedTuple):
+    """How to look for witnesses: from a table that fits, until cells spread by `beta`.
+
+    Only who holds the data has such a table; it decides what is proven, never what is bounded.
+    """
+
+    start: Table
+    beta: int = 3
+    seconds: float = 60.0
 
 
 class Bounder:
@@ -56,11 +76,12 @@ class Bounder:
         method: Method = "auto",
         seconds: float = math.inf,
         most_bytes: int = MOST_BYTES,
+        proof: Proof | None = None,
     ) -> None:
         if method not in get_args(Method):
             raise DataError(f"there is no method {method!r}; choose {', '.join(get_args(Method))}.")
         self.release, self.method = release, method
-        self.seconds, self.most_bytes = seconds, most_bytes
+        self.seconds, self.most_bytes, self.proof = seconds, most_bytes, proof
         self._parts: dict[tuple[tuple[str, ...], tuple[int, ...]], Part] = {}
         self._index = {name: place for place, name in enumerate(release.names)}
         self._held = self._bits(name for known in release.known for name, _ in known.cell)
@@ -70,6 +91,12 @@ class Bounder:
 
     def bounds(self, cells: Cells) -> CellBounds:
         """Intervals of the given cells, of the table or of any margin of it."""
+        try:
+            return self._bounds(cells)
+        except InconsistentRelease as error:
+            raise named_conflict(self.release, error) from error
+
+    def _bounds(self, cells: Cells) -> CellBounds:
         if strange := [name for name in cells.names if name not in self._index]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
         sets = reduce_sets(self.release.formula.sets, self._bits(cells.names), self._held)
@@ -78,7 +105,7 @@ class Bounder:
         shared = tuple(name for name in cells.names if name in names)
         if not len(cells) or not shared:
             total = np.full(len(cells), self.release.total or 0, np.int64)
-            found = Found(total, total, np.ones(len(cells), bool), CLOSED)
+            found = Found.outer(total, total, CLOSED)
         elif self.method in ("auto", "closed") and len(shared) == len(names):
             found = self._by_components(sets, names, cells.project(names))
         else:
@@ -87,7 +114,8 @@ class Bounder:
         sizes = dict(zip(cells.names, cells.shape, strict=True))
         # nothing is known of a variable in no margin: all may be in another category of it
         if any(sizes[name] > 1 for name in cells.names if name not in shared):
-            found = found._replace(lower=np.zeros_like(found.lower))
+            nobody = np.zeros_like(found.lower)
+            found = found._replace(lower=nobody, seen_low=nobody)
         return CellBounds(cells.variables, cells.codes, *found)
 
     def _by_components(self, sets: tuple[int, ...], names: tuple[str, ...], codes: Codes) -> Found:
@@ -103,7 +131,7 @@ class Bounder:
         tree = components(sets, len(self._index), ties)
         lower = np.zeros(len(codes), np.int64)
         upper = np.full(len(codes), self.release.total or 0, np.int64)
-        attained, methods = np.ones(len(codes), bool), set()
+        low, high, seen, methods = lower.copy(), upper.copy(), np.ones(len(codes), bool), set()
         covered = self._bits(names)
         for component in tree.nodes:
             if not component & covered:
@@ -114,18 +142,23 @@ class Bounder:
             found = self._bound(part, inside, codes[:, places])
             lower += found.lower
             np.minimum(upper, found.upper, out=upper)
-            attained &= found.attained
+            seen &= found.seen_high >= found.seen_low
+            low += np.where(seen, found.seen_low, 0)
+            np.minimum(high, found.seen_high, out=high)
             methods.add(found.method)
         for i, j, separator in tree.edges:
             if tree.nodes[i] & covered and tree.nodes[j] & covered:
                 inside, places = self._named(separator, names)
-                lower -= self.release.table(inside).lookup(codes[:, places])
+                shared = self.release.table(inside).lookup(codes[:, places])
+                lower -= shared
+                low -= shared
         harder = sorted(methods - {CLOSED})
         split = sum(bool(node & covered) for node in tree.nodes) > 1
         method = ", ".join(harder) or CLOSED
         if harder and split:
             method = f"reducible, {method}"
-        return Found(np.maximum(lower, 0), upper, attained, method)
+        low, high = np.where(seen, np.maximum(low, 0), NONE_LOW), np.where(seen, high, NONE_HIGH)
+        return Found(np.maximum(lower, 0), upper, low, high, method)
 
     def _named(self, margin: int, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[int]]:
         inside = tuple(self.release.names[place] for place in bits(margin))
@@ -153,11 +186,15 @@ class Bounder:
             )
         method = self.method if self.method != "auto" else part.best(len(codes), self.most_bytes)
         if method == "shuttle":
-            return part.by_shuttle(names, codes, self.most_bytes)
-        if method == "margins":
-            return part.by_margins(names, codes)
-        branch = 0.0 if method == "linear" else BRANCH if self.method == "auto" else math.inf
-        return part.by_programs(names, codes, branch, self.seconds)
+            found = part.by_shuttle(names, codes, self.most_bytes)
+        elif method == "margins":
+            found = part.by_margins(names, codes)
+        else:
+            branch = 0.0 if method == "linear" else BRANCH if self.method == "auto" else math.inf
+            found = part.by_programs(names, codes, branch, self.seconds)
+        if self.proof and len(names) == len(part.release.names):
+            found = part.witnessed(found, codes, self.proof)
+        return found
 
 
 class Part:
@@ -173,7 +210,7 @@ class Part:
         if not self.release.formula.contains(names):
             return None
         value = self.release.table(names).lookup(codes)
-        return Found(value, value, np.ones(len(codes), bool), CLOSED)
+        return Found.outer(value, value, CLOSED)
 
     def best(self, targets: int, most_bytes: int) -> str:
         """Programs where they are quick, else the shuttle, else the margins alone."""
@@ -201,7 +238,7 @@ class Part:
         if self._shuttle is None:
             self._shuttle = Shuttle(self.release, most_bytes=most_bytes)
         lower, upper = self._shuttle.bounds(names, codes)
-        return Found(lower, upper, lower == upper, "shuttle")
+        return Found.outer(lower, upper, "shuttle")
 
     def by_margins(self, names: tuple[str, ...], codes: Codes) -> Found:
         formula = self.release.formula
@@ -209,7 +246,30 @@ class Part:
             lower, upper = margin_bounds(self.release, formula, codes)
         else:
             lower, upper = np.zeros(len(codes), np.int64), self._most(names, codes)
-        return Found(lower, upper, lower == upper, "margins")
+        return Found.outer(lower, upper, "margins")
+
+    def witnessed(self, found: Found, codes: Codes, proof: Proof) -> Found:
+        """Look for tables that spread the cells which are wide enough but not yet proven to be."""
+        from discreet.intruder.bounds.witness import witnesses
+
+        spread = found.seen_high - np.minimum(found.seen_low, found.seen_high)
+        rows = np.flatnonzero((found.upper - found.lower >= proof.beta) & (spread < proof.beta))
+        if not len(rows):
+            return found
+        cells = Cells(self.release.variables, codes[rows], np.zeros(len(rows), np.int64))
+        seen = witnesses(
+            self.release,
+            proof.start.margin(self.release.names),
+            cells,
+            beta=proof.beta,
+            lower=found.lower[rows],
+            upper=found.upper[rows],
+            seconds=proof.seconds,
+        )
+        low, high = found.seen_low.copy(), found.seen_high.copy()
+        low[rows] = np.minimum(low[rows], seen.low)
+        high[rows] = np.maximum(high[rows], seen.high)
+        return found._replace(seen_low=low, seen_high=high)
 
     def _most(self, names: tuple[str, ...], codes: Codes) -> Ints:
         inside = [[n for n in margin if n in names] for margin in self.release.formula.margins]
@@ -224,6 +284,7 @@ def bounds(
     method: Method = "auto",
     seconds: float = math.inf,
     most_bytes: int = MOST_BYTES,
+    proof: Proof | None = None,
 ) -> CellBounds:
     """The feasible interval of every cell, or of `cells`, given what is released.
 
@@ -244,4 +305,5 @@ def bounds(
             )
         codes = unravel(np.arange(math.prod(shape)), shape)
         cells = Cells(release.variables, codes, np.zeros(len(codes), np.int64))
-    return Bounder(release, method=method, seconds=seconds, most_bytes=most_bytes).bounds(cells)
+    bounder = Bounder(release, method=method, seconds=seconds, most_bytes=most_bytes, proof=proof)
+    return bounder.bounds(cells)

@@ -39,7 +39,7 @@ class Layout:
             rows *= radices[outer[split]]
         return cls(shape, inner, outer, split)
 
-    @property
+    @cached_property
     def radices(self) -> tuple[int, ...]:
         return tuple(size + 1 for size in self.shape)
 
@@ -69,15 +69,25 @@ class Layout:
     def counts(self, axes: tuple[int, ...]) -> Ints:
         return np.array([self.shape[axis] for axis in axes], np.int64)
 
+    @cached_property
+    def _step(self) -> dict[int, tuple[int, int]]:
+        """Of each axis, how far apart its neighbours lie in records and in lanes."""
+        outer, inner = self.steps(self.outer).tolist(), self.steps(self.inner).tolist()
+        far = {axis: (step, 0) for axis, step in zip(self.outer, outer, strict=True)}
+        return far | {axis: (0, step) for axis, step in zip(self.inner, inner, strict=True)}
+
     def place(self, nodes: dict[int, Any]) -> tuple[Any, Any]:
         """Record and lane of nodes given by the code on each axis; other axes are summed over."""
-        found = []
-        for axes in (self.outer, self.inner):
-            total: Any = 0
-            for axis, step in zip(axes, self.steps(axes), strict=True):
-                total = total + nodes.get(axis, self.shape[axis]) * int(step)
-            found.append(total)
-        return found[0], found[1]
+        record: Any = self.records - 1
+        lane: Any = self.size - 1
+        for axis, code in nodes.items():
+            below = code - self.shape[axis]
+            far, near = self._step[axis]
+            if far:
+                record = record + below * far
+            else:
+                lane = lane + below * near
+        return record, lane
 
     def grid(self, side: NDArray[Any]) -> NDArray[Any]:
         """The ends of all nodes, records x lanes, as an array with the table's axes."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InconsistentRelease, SolverError
 from discreet.intruder.bounds.opencells import Ints, OpenCells
+from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 from discreet.look.progress import track
 from discreet.table.keys import Codes
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 SLACK = 1e-5
 NOTHING = 1e-9
+PATIENCE = 5
 
 
 @dataclass(eq=False)
@@ -44,12 +46,12 @@ class Program:
         *,
         branch: float = 0.0,
         seconds: float = math.inf,
-    ) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """lower, upper, attained for the sum of the cells that agree with each target.
+    ) -> tuple[Ints, Ints, Ints, Ints]:
+        """lower, upper, least and most seen, of the sum of the cells that agree with each target.
 
         `least` and `most` are bounds that are known to hold. What is not solved within `seconds`
-        keeps them, and is not called attained. Where no table was seen at an end, branch and bound
-        gets `branch` seconds for it.
+        keeps them. Where no table was seen at an end, branch and bound gets `branch` seconds for
+        it, and is given up after a few in a row that it did not decide.
         """
         targets, first, inverse = np.unique(targets, axis=0, return_index=True, return_inverse=True)
         search = _Search(self, self.cells.group(names, targets), least[first], most[first])
@@ -58,11 +60,14 @@ class Program:
         for place, sign in track(sides, "linear programs"):
             if not search.known(place, sign) and time.monotonic() < end:
                 search.relax(place, sign)
+        patience = PATIENCE if math.isfinite(branch) else len(sides)
         for place, sign in track(sides if branch else [], "integer programs"):
             left = min(branch, end - time.monotonic())
-            if not search.proven(place, sign) and left > 0:
+            if not search.proven(place, sign) and left > 0 and patience:
                 search.branch(place, sign, left)
-        return search.lower[inverse], search.upper[inverse], search.attained[inverse]
+                patience = PATIENCE if search.proven(place, sign) else patience - 1
+        ends = (search.lower, search.upper, search.low_seen, search.high_seen)
+        return tuple(end[inverse] for end in ends)  # type: ignore[return-value]
 
     def optimum(self, member: Ints, sign: int) -> tuple[float, NDArray[np.float64]]:
         """Largest (sign 1) or smallest (-1) sum of the cells, and the vertex."""
@@ -107,16 +112,10 @@ class _Search:
         self.members = [order[cuts[g] : cuts[g + 1]] for g in range(self.count)]
         empty = np.diff(cuts) == 0
         self.lower, self.upper = np.where(empty, 0, least), np.where(empty, 0, most)
-        self.low_seen = np.where(empty, 0, np.iinfo(np.int64).max)
-        self.high_seen = np.where(empty, 0, -1)
+        self.low_seen = np.where(empty, 0, NONE_LOW)
+        self.high_seen = np.where(empty, 0, NONE_HIGH)
         self.low_vertex = np.where(empty, 0.0, np.inf)
         self.high_vertex = np.where(empty, 0.0, -np.inf)
-
-    @property
-    def attained(self) -> NDArray[np.bool_]:
-        seen = (self.low_seen == self.lower) & (self.high_seen == self.upper)
-        # a single value that is left is the value of every table, the true one too
-        return np.asarray(seen | (self.lower == self.upper))
 
     def known(self, place: int, sign: int) -> bool:
         """Can the linear program give no better bound?"""
@@ -147,6 +146,9 @@ class _Search:
             self.upper[place] = min(self.upper[place], bound)
         else:
             self.lower[place] = max(self.lower[place], bound)
+        if self.lower[place] == self.upper[place]:
+            # the only value that is left is that of every table
+            self.low_seen[place] = self.high_seen[place] = self.lower[place]
         if table is not None:
             sums = np.bincount(self.group, table, self.count + 1)[:-1].astype(np.int64)
             np.minimum(self.low_seen, sums, out=self.low_seen)

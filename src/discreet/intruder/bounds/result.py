@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -12,20 +14,57 @@ from discreet.data.codebook import Variable
 from discreet.table.cells import Cells, frame, labels
 from discreet.table.keys import Codes
 
+NONE_LOW, NONE_HIGH = np.iinfo(np.int64).max, -1
+
+
+class Status(StrEnum):
+    """How far an interval is proven."""
+
+    SHARP = "sharp"
+    WITNESSED = "witnessed"
+    OUTER = "outer only"
+
 
 @dataclass(frozen=True, eq=False)
 class CellBounds:
-    """lower <= count <= upper for each cell, how it was found, and whether it is proven tight.
+    """lower <= count <= upper for each cell, and the counts seen in tables that fit.
 
-    `attained` says for each cell whether integer tables reach both ends.
+    `seen_low` and `seen_high` are the least and the greatest count of the cell in integer tables
+    that were found; where they are the ends, the interval is proven tight.
     """
 
     variables: tuple[Variable, ...]
     codes: Codes
     lower: NDArray[np.int64]
     upper: NDArray[np.int64]
-    attained: NDArray[np.bool_]
+    seen_low: NDArray[np.int64]
+    seen_high: NDArray[np.int64]
     method: str
+
+    @property
+    def attained(self) -> NDArray[np.bool_]:
+        """Which intervals are proven tight for integer tables."""
+        return np.asarray((self.seen_low == self.lower) & (self.seen_high == self.upper))
+
+    @property
+    def spread(self) -> NDArray[np.int64]:
+        """How far apart the counts are that were seen."""
+        return np.where(self.seen_high >= self.seen_low, self.seen_high - self.seen_low, 0)
+
+    def status(self, beta: int = 3) -> list[Status]:
+        """Of each cell: both ends attained, or two tables at least `beta` apart, or neither."""
+        return [
+            Status.SHARP if sharp else Status.WITNESSED if spread >= beta else Status.OUTER
+            for sharp, spread in zip(self.attained, self.spread, strict=True)
+        ]
+
+    def with_seen(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> CellBounds:
+        """The same after more tables were found."""
+        return dataclasses.replace(
+            self,
+            seen_low=np.minimum(self.seen_low, low),
+            seen_high=np.maximum(self.seen_high, high),
+        )
 
     @property
     def sharp(self) -> bool:
@@ -69,16 +108,17 @@ class CellBounds:
             columns[name + "_" * (name in columns)] = column
         return frame(columns, kind)
 
-    def to_json(self, counts: NDArray[np.int64]) -> dict[str, Any]:
+    def to_json(self, counts: NDArray[np.int64], beta: int = 3) -> dict[str, Any]:
         """The document that `discreet bounds --json` prints."""
-        cells = self.cells(counts)
-        rows = zip(cells, counts, self.lower, self.upper, self.attained, strict=True)
+        rows = zip(
+            self.cells(counts), counts, self.lower, self.upper, self.status(beta), strict=True
+        )
         return {
             "method": self.method,
             "sharp": self.sharp,
             "narrowest": self.narrowest,
             "cells": [
-                {"cell": c, "count": int(n), "lower": int(a), "upper": int(b), "sharp": bool(s)}
+                {"cell": c, "count": int(n), "lower": int(a), "upper": int(b), "status": str(s)}
                 for c, n, a, b, s in rows
             ],
         }

@@ -16,7 +16,10 @@ from discreet.table.keys import Codes
 from discreet.table.table import Table
 
 MOST_BYTES = 4 << 30
-CONTRADICTION = "no table fits the release: its margins and what is known of single cells contradict each other."
+CONTRADICTION = (
+    "no table fits the release: its margins and what is known of single cells contradict "
+    "each other."
+)
 TILE = 3
 CLOCK = 1 << 24
 Ints = NDArray[np.int64]

@@ -1,0 +1,99 @@
+"""Which cells a move between tables can touch, and which sums it must keep."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def mark(codes, places, steps, offsets, starts, stamp, flags):
+    """Stamp the projection of every row of `codes` on every check.
+
+    Check q projects on the columns places[starts[q] : starts[q + 1]] with mixed-radix `steps`.
+    """
+    for q in range(len(offsets)):
+        for i in range(len(codes)):
+            key = offsets[q]
+            for j in range(starts[q], starts[q + 1]):
+                key += codes[i, places[j]] * steps[j]
+            flags[key] = stamp
+
+
+@njit(cache=True)
+def mosaics(sizes, levels, places, steps, offsets, starts, stamp, flags, found):
+    """Rows all of whose checked projections are stamped; how many, or -1 if `found` is too short.
+
+    A row is built column by column; levels[j] : levels[j + 1] are the checks that end at column j.
+    """
+    digits = len(sizes)
+    row = np.zeros(digits, np.int64)
+    row[0] = -1
+    level, number = 0, 0
+    while level >= 0:
+        row[level] += 1
+        if row[level] == sizes[level]:
+            level -= 1
+            continue
+        good = True
+        for q in range(levels[level], levels[level + 1]):
+            key = offsets[q]
+            for j in range(starts[q], starts[q + 1]):
+                key += row[places[j]] * steps[j]
+            if flags[key] != stamp:
+                good = False
+                break
+        if not good:
+            continue
+        if level + 1 < digits:
+            level += 1
+            row[level] = -1
+            continue
+        if number == len(found):
+            return -1
+        for j in range(digits):
+            found[number, j] = row[j]
+        number += 1
+    return number
+
+
+@njit(cache=True)
+def _holds(sets, wanted):
+    low, high = 0, len(sets)
+    while low < high:
+        middle = (low + high) // 2
+        if sets[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(sets) and sets[low] == wanted
+
+
+@njit(cache=True)
+def released_parts(codes, reference, steps, sets, dense, rows, starts):
+    """For every row of `codes` the sums that it adds to, in coordinates relative to `reference`.
+
+    One sum for each released set T on which the row differs from the reference throughout; its key
+    is that of the reference with T changed. `sets` are sorted, `dense` says the same as an array
+    (empty when that would be too large). Returns how many there are, or -1 if `rows` is too short.
+    """
+    number = 0
+    part, place = np.empty(len(sets) + 1, np.int64), np.empty(len(sets) + 1, np.int64)
+    for i in range(len(codes)):
+        starts[i] = number
+        part[0], place[0], parts = 0, 0, 1
+        for j in range(len(reference)):
+            if codes[i, j] == reference[j]:
+                continue
+            shift = (codes[i, j] - reference[j]) * steps[j]
+            for q in range(parts):
+                bigger = part[q] | 1 << j
+                known = dense[bigger] if len(dense) else _holds(sets, bigger)
+                if known:
+                    part[parts], place[parts] = bigger, place[q] + shift
+                    parts += 1
+        if number + parts > len(rows):
+            return -1
+        for q in range(parts):
+            rows[number + q] = place[q]
+        number += parts
+    starts[len(codes)] = number
+    return number
