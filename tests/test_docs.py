@@ -212,7 +212,7 @@ def test_every_option_is_documented(name: str) -> None:
         text += section("commands.md", "DATA")
     for parameter in main.commands[name].params:
         if isinstance(parameter, click.Option):
-            option = max(parameter.opts, key=len)
+            option = max((*parameter.opts, *parameter.secondary_opts), key=len)
             assert f"`{option}" in text, f"commands.md does not document {option} of {name}"
 
 
@@ -221,7 +221,7 @@ def test_no_option_is_documented_that_is_not_there() -> None:
         option
         for command in main.commands.values()
         for parameter in command.params
-        for option in parameter.opts
+        for option in (*parameter.opts, *parameter.secondary_opts)
     }
     shown = set()
     for page in ("commands.md", "guide.md", "index.md", "concepts.md"):

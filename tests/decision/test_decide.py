@@ -43,9 +43,12 @@ def test_two_releases_can_be_safe_alone_and_not_together():
 
 
 def test_outer_bounds_are_no_proof():
+    """Witnesses are; without them it takes the policy's word."""
     array = np.random.default_rng(3).integers(0, 9, (3, 3, 3, 2))
     table, margins = named(array), list(combinations("ABCD", 2))
     policy = Policy.of({"attribute.check": False, "small.most": 9, "bounds.seconds": 0})
+    assert decide(table, margins, policy).verdict is Verdict.PASS
+    policy = policy.change({"bounds.witness_seconds": 0})
     decision = decide(table, margins, policy)
     assert decision.verdict is Verdict.REVIEW
     assert "not proven tight" in rules(decision)["small counts"].text

@@ -89,7 +89,7 @@ def test_contradictions_are_refused():
         bounds(release.insider({"A": 0, "B": 0}, 2).insider({"A": 0, "B": 1}, 2))
     with pytest.raises(InconsistentRelease, match="below its margin"):
         release.impossible({"A": 0})
-    with pytest.raises(InconsistentRelease, match="every cell under it"):
+    with pytest.raises(InconsistentRelease, match="structural zero.*contradict each other"):
         bounds(release.impossible({"A": 0, "B": 0}).impossible({"A": 0, "B": 1}))
 
 
@@ -133,6 +133,6 @@ def test_a_fractional_vertex_is_no_proof():
 def test_results_print_and_export():
     found = bounds(Release.margins(load("example:tract"), "Race*Income + Income*Gender"))
     assert repr(found).endswith("closed form, sharp, narrowest width 1)")
-    assert list(found.to_frame("polars").columns)[-4:] == ["lower", "upper", "width", "sharp"]
+    assert list(found.to_frame("polars").columns)[-4:] == ["lower", "upper", "width", "status"]
     assert found.to_frame("arrow").num_rows == 18
     assert "<table" in found._repr_html_()

@@ -112,6 +112,12 @@ def test_magic_squares(n, sums):
         assert count(Release.margins(named(corner((r,) * n, (r,) * n)), "A + B")).tables == tables
 
 
+def test_eight_by_eight_tables_of_row_and_column_sums_three():
+    """OEIS A001500."""
+    release = Release.margins(named(3 * np.eye(8, dtype=int)), "A + B")
+    assert count(release).tables == 1_579_060_246_400
+
+
 # Brute force
 
 
@@ -316,8 +322,13 @@ def test_what_takes_too_long_is_estimated_or_refused():
 
 def test_too_many_cells_are_refused():
     release = Release.margins(named(np.ones((40, 40, 2), int)), "A*B + B*C + A*C")
-    with pytest.raises(SolverError, match="too many to count"):
+    with pytest.raises(SolverError, match="hang together"):
         count(release)
+    wide = Release.margins(
+        named(np.ones((2,) * 16, int)), list(combinations(letters([range(16)])[0], 3))
+    )
+    with pytest.raises(SolverError, match="65,536 cells by 560 margins"):
+        count(wide)
 
 
 # Wrong input and results

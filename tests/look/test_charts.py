@@ -20,7 +20,7 @@ def frame(n=3, **columns):
     }  # fmt: skip
     found = pd.DataFrame(base | columns)
     found["width"] = found["upper"] - found["lower"]
-    found["sharp"] = columns.get("sharp", True)
+    found["status"] = columns.get("status", "sharp")
     return found
 
 
@@ -52,7 +52,7 @@ def test_the_title_is_the_finding():
     )
     wide = frame(lower=[0] * 9, upper=[40] * 9)
     assert title(interval_chart(wide, limit=3)) == "9 small counts keep a width of 3 or more"
-    loose = frame(lower=[0] * 9, upper=[40] * 9, sharp=[False] * 9)
+    loose = frame(lower=[0] * 9, upper=[40] * 9, status=["outer only"] * 9)
     assert title(interval_chart(loose, limit=3)) == (
         "9 of 9 small counts not proven to keep a width of 3"
     )

@@ -97,3 +97,24 @@ def released_parts(codes, reference, steps, sets, dense, rows, starts):
         number += parts
     starts[len(codes)] = number
     return number
+
+
+@njit(cache=True)
+def keeps_sums(codes, move, places, steps, starts, scratch):
+    """Does the move add up to nothing in every projection? `scratch` is zero before and after."""
+    kept = True
+    for q in range(len(starts) - 1):
+        for turn in range(3):  # add up, look, clean
+            for i in range(len(codes)):
+                key = 0
+                for j in range(starts[q], starts[q + 1]):
+                    key += codes[i, places[j]] * steps[j]
+                if turn == 0:
+                    scratch[key] += move[i]
+                elif turn == 1:
+                    kept = kept and scratch[key] == 0
+                else:
+                    scratch[key] = 0
+        if not kept:
+            return False
+    return True

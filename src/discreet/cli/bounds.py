@@ -101,7 +101,7 @@ def bounds_command(
 
     from discreet.report.text import print_bounds
 
-    print_bounds(found, targets.counts, Console(highlight=False))
+    print_bounds(found, targets.counts, Console(highlight=False), beta=beta)
     if out:
         click.echo(f"Written: {out}")
 

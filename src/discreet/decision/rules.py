@@ -40,18 +40,18 @@ class Case:
     def bounder(self) -> Bounder:
         rule = self.policy.bounds
         method: Method = rule.method  # type: ignore[assignment]
-        proof = Proof(self.table, self.policy.small.width, rule.witness_seconds)
         return Bounder(
             self.release,
             method=method,
             seconds=rule.seconds,
             most_bytes=int(rule.gigabytes * 2**30),
-            proof=proof if rule.witness_seconds else None,
         )
 
     @cached_property
     def small(self) -> SmallCells:
-        return small_cells(self.table, self.bounder, self.policy.small.most)
+        seconds = self.policy.bounds.witness_seconds
+        proof = Proof(self.table, self.policy.small.width, seconds) if seconds else None
+        return small_cells(self.table, self.bounder, self.policy.small.most, proof)
 
     @cached_property
     def attribute(self) -> AttributeRisk:

@@ -10,7 +10,7 @@ from discreet.errors import DisclosureError
 from discreet.look.palette import LIGHT, number, percent, plural, span
 from discreet.look.theme import WIDE, empty_chart, finish, printable, short_lines
 
-MEASURES = ("count", "lower", "upper", "width", "sharp")
+MEASURES = ("count", "lower", "upper", "width", "status")
 KEPT, UNPROVEN, TIGHT = "kept", "unproven", "tight"
 CROSS = "M-1,-1L1,1M1,-1L-1,1"
 PHONE = 480  # below this width labels stand above their bars
@@ -220,7 +220,7 @@ def _cells(frame: Any) -> list[dict[str, Any]]:
             "upper": int(upper),
         }
         cell["width"] = cell["upper"] - cell["lower"]
-        cell["sharp"] = bool(values["sharp"][row]) if "sharp" in values else True
+        cell["proven"] = "status" not in values or values["status"][row] != "outer only"
         if "count" in values:
             cell["count"] = int(values["count"][row])
         cells.append(cell)
@@ -248,7 +248,7 @@ def _finding(cells: list[dict[str, Any]], limit: int | None) -> str:
 def _state(cell: dict[str, Any], limit: int | None) -> str:
     if limit is not None and cell["width"] < limit:
         return TIGHT
-    return KEPT if cell["sharp"] else UNPROVEN
+    return KEPT if cell["proven"] else UNPROVEN
 
 
 def _key(cells: list[dict[str, Any]], limit: int | None) -> str:

@@ -53,7 +53,7 @@ def small_chart(assessment: Assessment, width: int = WIDE, **options: Any) -> An
     """The chart of the small counts' intervals, with the policy's limit."""
     small = assessment.decision.case.small
     return interval_chart(
-        small.bounds.to_frame(counts=small.cells.counts),
+        small.bounds.to_frame(counts=small.cells.counts, beta=assessment.policy.small.width),
         limit=assessment.policy.small.width,
         width=width,
         **{"title": words.narrowing(assessment)} | options,

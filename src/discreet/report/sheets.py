@@ -8,6 +8,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from discreet.decision.verdict import Verdict
+from discreet.intruder.bounds.result import Status
 
 if TYPE_CHECKING:
     from discreet.decision.assess import Assessment
@@ -35,7 +36,7 @@ class CellRow:
     count: int
     lower: int
     upper: int
-    sharp: bool
+    status: Status
     verdict: Verdict
 
     @property
@@ -57,10 +58,10 @@ def sheets(assessment: Assessment) -> tuple[Sheet, ...]:
         ),
         Sheet(
             "cells", "Small counts and the interval that an intruder can work out, narrowest first",
-            (*names, "count", "lower", "upper", "width", "proven tight", "verdict"),
+            (*names, "count", "lower", "upper", "width", "status", "verdict"),
             tuple(
                 (*row.cell.values(), row.count, row.lower, row.upper, row.width,
-                 _yes(row.sharp), str(row.verdict))
+                 str(row.status), str(row.verdict))
                 for row in cells
             ),
         ),
@@ -122,16 +123,16 @@ def close_rows(assessment: Assessment, most: int | None = None) -> list[CellRow]
 def _rows(
     cells: Cells, bounds: CellBounds, rows: Any, assessment: Assessment, limit: int
 ) -> list[CellRow]:
-    proof = assessment.policy.bounds
+    accepted, status = assessment.policy.bounds.accept_outer, bounds.status(limit)
     found = []
     for row in rows:
         lower, upper = int(bounds.lower[row]), int(bounds.upper[row])
-        sharp = bool(bounds.attained[row])
-        verdict = Verdict.PASS if sharp or proof.accept_outer else Verdict.REVIEW
+        proven = status[row] is not Status.OUTER
+        verdict = Verdict.PASS if proven or accepted else Verdict.REVIEW
         if upper - lower < limit:
             verdict = Verdict.FAIL
         count = int(cells.counts[row])
-        found.append(CellRow(cells.label(row), count, lower, upper, sharp, verdict))
+        found.append(CellRow(cells.label(row), count, lower, upper, status[row], verdict))
     return found
 
 

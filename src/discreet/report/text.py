@@ -83,6 +83,7 @@ def print_bounds(
     console: Console,
     *,
     most: int = MOST,
+    beta: int = 3,
 ) -> None:
     """Feasible intervals, narrowest first; `counts` are the true ones, if they may be shown."""
     import numpy as np
@@ -99,18 +100,18 @@ def print_bounds(
     if not len(bounds):
         return
     rows = np.argsort(bounds.width, kind="stable")[:most]
-    figures, labels = [], []
+    figures, labels, status = [], [], bounds.status(beta)
     for row in rows:
         codes = zip(bounds.variables, bounds.codes[row], strict=True)
         labels.append([variable.categories[code] for variable, code in codes])
         lower, upper = int(bounds.lower[row]), int(bounds.upper[row])
         line = [span(lower, upper), number(upper - lower)]
-        line.append("yes" if bounds.attained[row] else "no")
+        line.append(str(status[row]))
         figures.append(line if counts is None else [number(int(counts[row])), *line])
     heads = (
-        ["interval", "width", "sharp"]
+        ["interval", "width", "status"]
         if counts is None
-        else ["count", "interval", "width", "sharp"]
+        else ["count", "interval", "width", "status"]
     )
     _cells(console, labels, names, figures, heads)
     _more(console, len(bounds) - len(rows))

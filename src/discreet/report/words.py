@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.data.codebook import Role
 from discreet.decision.verdict import Verdict
+from discreet.intruder.bounds.result import Status
 from discreet.look.palette import number, percent, plural
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def narrowing(assessment: Assessment) -> str:
     counts = plural(n, "small count")
     if below:
         return f"{number(below)} of {counts} can be narrowed to a width of less than {number(beta)}"
-    loose = int((~small.bounds.attained).sum())
+    loose = small.bounds.status(beta).count(Status.OUTER)
     if loose and not assessment.policy.bounds.accept_outer:
         return f"{number(loose)} of {counts} not proven to keep a width of {number(beta)}"
     keep = "keeps" if n == 1 else "keep"
@@ -94,8 +95,10 @@ def method_words(assessment: Assessment) -> str:
     method = {"linear": "linear programs"}.get(bounds.method, bounds.method)
     if bounds.sharp:
         return f"Intervals by {method}, each proven tight."
-    loose = plural(int((~bounds.attained).sum()), "interval")
-    return f"Intervals by {method}; {loose} not proven tight."
+    status = bounds.status(assessment.policy.small.width)
+    loose = plural(status.count(Status.OUTER), "interval")
+    seen = number(status.count(Status.WITNESSED))
+    return f"Intervals by {method}; {seen} proven wide enough by tables, {loose} not proven."
 
 
 def worth_words(released: int, possible: int) -> str:

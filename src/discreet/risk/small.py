@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.bounder import Bounder
+from discreet.intruder.bounds.bounder import Bounder, Proof
 from discreet.intruder.bounds.result import CellBounds
 from discreet.table.cells import Cells
 from discreet.table.table import Table
@@ -39,14 +39,16 @@ def observable(table: Table) -> Table:
     return table.margin([v.name for v in table.variables if v.role.identifies])
 
 
-def small_cells(table: Table, bounder: Bounder, at_most: int = 2) -> SmallCells:
+def small_cells(
+    table: Table, bounder: Bounder, at_most: int = 2, proof: Proof | None = None
+) -> SmallCells:
     """Cells with counts from 1 to `at_most` in the table of the identifying variables.
 
     A small count of what nobody can observe is no identification: without an identifying
-    variable there is none.
+    variable there is none. `proof` asks for tables that prove the widths.
     """
     seen = observable(table)
     cells = seen.small(at_most)
     if not seen.variables:
         cells = cells.take(slice(0, 0))
-    return SmallCells(cells, bounder.bounds(cells))
+    return SmallCells(cells, bounder.bounds(cells, proof))

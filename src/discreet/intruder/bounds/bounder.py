@@ -76,12 +76,11 @@ class Bounder:
         method: Method = "auto",
         seconds: float = math.inf,
         most_bytes: int = MOST_BYTES,
-        proof: Proof | None = None,
     ) -> None:
         if method not in get_args(Method):
             raise DataError(f"there is no method {method!r}; choose {', '.join(get_args(Method))}.")
         self.release, self.method = release, method
-        self.seconds, self.most_bytes, self.proof = seconds, most_bytes, proof
+        self.seconds, self.most_bytes = seconds, most_bytes
         self._parts: dict[tuple[tuple[str, ...], tuple[int, ...]], Part] = {}
         self._index = {name: place for place, name in enumerate(release.names)}
         self._held = self._bits(name for known in release.known for name, _ in known.cell)
@@ -89,14 +88,14 @@ class Bounder:
     def _bits(self, names: Iterable[str]) -> int:
         return sum({1 << self._index[name] for name in names})
 
-    def bounds(self, cells: Cells) -> CellBounds:
+    def bounds(self, cells: Cells, proof: Proof | None = None) -> CellBounds:
         """Intervals of the given cells, of the table or of any margin of it."""
         try:
-            return self._bounds(cells)
+            return self._bounds(cells, proof)
         except InconsistentRelease as error:
             raise named_conflict(self.release, error) from error
 
-    def _bounds(self, cells: Cells) -> CellBounds:
+    def _bounds(self, cells: Cells, proof: Proof | None) -> CellBounds:
         if strange := [name for name in cells.names if name not in self._index]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
         sets = reduce_sets(self.release.formula.sets, self._bits(cells.names), self._held)
@@ -107,10 +106,10 @@ class Bounder:
             total = np.full(len(cells), self.release.total or 0, np.int64)
             found = Found.outer(total, total, CLOSED)
         elif self.method in ("auto", "closed") and len(shared) == len(names):
-            found = self._by_components(sets, names, cells.project(names))
+            found = self._by_components(sets, names, cells.project(names), proof)
         else:
             part = self._part(names, [margin for margin in sets if margin])
-            found = self._bound(part, shared, cells.project(shared))
+            found = self._bound(part, shared, cells.project(shared), proof)
         sizes = dict(zip(cells.names, cells.shape, strict=True))
         # nothing is known of a variable in no margin: all may be in another category of it
         if any(sizes[name] > 1 for name in cells.names if name not in shared):
@@ -118,7 +117,9 @@ class Bounder:
             found = found._replace(lower=nobody, seen_low=nobody)
         return CellBounds(cells.variables, cells.codes, *found)
 
-    def _by_components(self, sets: tuple[int, ...], names: tuple[str, ...], codes: Codes) -> Found:
+    def _by_components(
+        self, sets: tuple[int, ...], names: tuple[str, ...], codes: Codes, proof: Proof | None
+    ) -> Found:
         """Theorems 1 and 2 of the 2002 paper (Dobra & Fienberg 2000, PNAS 97:11885).
 
             max(0, sum_C L_C - sum_S n_S)  <=  n  <=  min_C U_C
@@ -139,7 +140,7 @@ class Bounder:
             inside, places = self._named(component, names)
             within = [margin & component for margin in sets]
             part = self._part(inside, [margin for margin in within if margin])
-            found = self._bound(part, inside, codes[:, places])
+            found = self._bound(part, inside, codes[:, places], proof)
             lower += found.lower
             np.minimum(upper, found.upper, out=upper)
             seen &= found.seen_high >= found.seen_low
@@ -175,7 +176,9 @@ class Bounder:
             self._parts[key] = Part(Release(variables, tables, known))
         return self._parts[key]
 
-    def _bound(self, part: Part, names: tuple[str, ...], codes: Codes) -> Found:
+    def _bound(
+        self, part: Part, names: tuple[str, ...], codes: Codes, proof: Proof | None
+    ) -> Found:
         """Bounds of cells over `names` in one part, by the method asked for or the best."""
         if (exact := part.exact(names, codes)) is not None and self.method in ("auto", "closed"):
             return exact
@@ -192,8 +195,8 @@ class Bounder:
         else:
             branch = 0.0 if method == "linear" else BRANCH if self.method == "auto" else math.inf
             found = part.by_programs(names, codes, branch, self.seconds)
-        if self.proof and len(names) == len(part.release.names):
-            found = part.witnessed(found, codes, self.proof)
+        if proof and len(names) == len(part.release.names):
+            found = part.witnessed(found, codes, proof)
         return found
 
 
@@ -250,12 +253,12 @@ class Part:
 
     def witnessed(self, found: Found, codes: Codes, proof: Proof) -> Found:
         """Look for tables that spread the cells which are wide enough but not yet proven to be."""
-        from discreet.intruder.bounds.witness import witnesses
-
         spread = found.seen_high - np.minimum(found.seen_low, found.seen_high)
         rows = np.flatnonzero((found.upper - found.lower >= proof.beta) & (spread < proof.beta))
         if not len(rows):
             return found
+        from discreet.intruder.witness.search import witnesses
+
         cells = Cells(self.release.variables, codes[rows], np.zeros(len(rows), np.int64))
         seen = witnesses(
             self.release,
@@ -305,5 +308,5 @@ def bounds(
             )
         codes = unravel(np.arange(math.prod(shape)), shape)
         cells = Cells(release.variables, codes, np.zeros(len(codes), np.int64))
-    bounder = Bounder(release, method=method, seconds=seconds, most_bytes=most_bytes, proof=proof)
-    return bounder.bounds(cells)
+    bounder = Bounder(release, method=method, seconds=seconds, most_bytes=most_bytes)
+    return bounder.bounds(cells, proof)

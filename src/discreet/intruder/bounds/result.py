@@ -99,12 +99,14 @@ class CellBounds:
     def cells(self, counts: NDArray[np.int64]) -> Cells:
         return Cells(self.variables, self.codes, counts)
 
-    def to_frame(self, kind: str = "pandas", *, counts: NDArray[np.int64] | None = None) -> Any:
-        """One row a cell: labels, the count if the custodian gives it, lower, upper, width."""
+    def to_frame(
+        self, kind: str = "pandas", *, counts: NDArray[np.int64] | None = None, beta: int = 3
+    ) -> Any:
+        """One row a cell: labels, the count if the custodian gives it, interval and status."""
         columns: dict[str, Any] = labels(self.variables, self.codes)
         found: dict[str, Any] = {} if counts is None else {"count": counts}
         found |= {"lower": self.lower, "upper": self.upper, "width": self.width}
-        for name, column in (found | {"sharp": self.attained}).items():
+        for name, column in (found | {"status": [str(s) for s in self.status(beta)]}).items():
             columns[name + "_" * (name in columns)] = column
         return frame(columns, kind)
 

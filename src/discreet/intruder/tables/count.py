@@ -37,9 +37,9 @@ def count(
 
     Parts that share no sum are counted on their own and multiplied; a part with row and column
     sums only by dynamic programming, any other by listing its tables within `seconds`. A part
-    beyond that is estimated by sequential importance sampling, with at most `draws` draws, until
-    the relative standard error is `error` or `seconds` are over. `exact=True` never estimates,
-    `exact=False` estimates every part.
+    beyond that is estimated by sequential importance sampling, with as many of `draws` draws as
+    the relative standard error `error` takes, for at most `seconds` more; the same seed gives the
+    same estimate unless time runs out. `exact=True` never estimates, `exact=False` always does.
 
     >>> from discreet.table.load import load
     >>> count(Release.margins(load("example:tract"), "Race*Income + Income*Gender"))
@@ -91,7 +91,8 @@ class _Budget:
                 "those of a table with fewer variables."
             )
         search = Search.of(system)
-        number = None if self.exact is False else self._walk(system, search)
+        seconds = self.seconds / parts
+        number = None if self.exact is False else self._walk(system, search, seconds)
         if number is not None:
             return WALKED, _some(number)
         if self.exact:
@@ -99,7 +100,7 @@ class _Budget:
                 f"the tables could not all be listed in {self.seconds:g} seconds; allow more "
                 "seconds, or an estimate (exact=None)."
             )
-        until = time.monotonic() + self.seconds / parts
+        until = time.monotonic() + seconds
         found = Sampler.best(system, search, self.rng).estimate(
             error=self.error / math.sqrt(parts), draws=self.draws, until=until
         )
@@ -110,11 +111,11 @@ class _Budget:
             )
         return SAMPLED, found
 
-    def _walk(self, system: System, search: Search) -> int | None:
+    def _walk(self, system: System, search: Search, seconds: float) -> int | None:
         """All tables listed and counted; None once that proves too long."""
         walk = Walk(system, search)
         begin, total, looked = time.monotonic(), 0, bool(self.exact)
-        for lines in walk.lines(begin + self.seconds):
+        for lines in walk.lines(begin + seconds):
             number = weigh(lines, system.sizes)
             if number is None:
                 return None
@@ -123,7 +124,7 @@ class _Budget:
             if not (walk.done or looked) and gone > 0.5:
                 # what is left is guessed from a few draws, so that hopeless cases end early
                 looked, guess = True, Sampler(system, search, np.random.default_rng(0)).pilot
-                if guess.log > math.log(max(total, 1)) + math.log(3 * self.seconds / gone):
+                if guess.log > math.log(max(total, 1)) + math.log(3 * seconds / gone):
                     return None
         return total if walk.done else None
 

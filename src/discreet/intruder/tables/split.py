@@ -10,12 +10,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InconsistentRelease
+from discreet.errors import DataError, InconsistentRelease, SolverError
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.release.release import Release
 from discreet.table.keys import Codes
 
 Ints = NDArray[np.int64]
+MOST_ENTRIES = 1 << 24
 NOTHING_FITS = (
     "no table fits the release: its margins and what is known of single cells contradict each "
     "other."
@@ -78,7 +79,17 @@ def open_cells(release: Release, *, every_variable: bool = False) -> tuple[OpenC
     names = tuple(n for n in release.names if every_variable or n in spoken)
     variables = tuple(v for v in release.variables if v.name in names)
     left = math.prod(v.size for v in release.variables if v.name not in names)
-    return OpenCells.of(dataclasses.replace(release, variables=variables)), left
+    try:
+        cells = OpenCells.of(dataclasses.replace(release, variables=variables))
+    except DataError:
+        cells = None
+    if cells is None or len(cells.codes) * len(release.tables) > MOST_ENTRIES:
+        raise SolverError(
+            f"the release ties together {math.prod(v.size for v in variables):,} cells by "
+            f"{len(release.tables):,} margins, too many to count the tables; count those of a "
+            "table with fewer variables."
+        )
+    return cells, left
 
 
 def merged(cells: OpenCells, size: int) -> System:
@@ -86,35 +97,31 @@ def merged(cells: OpenCells, size: int) -> System:
     _, key = np.unique(cells.lines, axis=0, return_inverse=True)
     key = key.reshape(-1).astype(np.int64)
     for member in cells.extra:
-        key[member] = np.unique(key[member], return_inverse=True)[1] + key.max(initial=0) + 1
-    _, first, column, times = np.unique(
-        key, return_index=True, return_inverse=True, return_counts=True
-    )
-    return _system(cells, first, column.reshape(-1), tuple(size * int(n) for n in times))
+        key[member] = np.unique(key[member], return_inverse=True)[1] + key.max() + 1
+    _, first, times = np.unique(key, return_index=True, return_counts=True)
+    return _system(cells, first, tuple(size * int(n) for n in times))
 
 
 def separate(cells: OpenCells) -> System:
     """Each cell a column."""
-    every = np.arange(len(cells.codes))
-    return _system(cells, every, every, (1,) * len(every))
+    return _system(cells, np.arange(len(cells.codes)), (1,) * len(cells.codes))
 
 
-def _system(cells: OpenCells, first: Ints, column: Ints, sizes: tuple[int, ...]) -> System:
-    sums = cells.published
-    pairs = np.unique(np.stack([sums.row, column[sums.cell]], axis=1), axis=0)
-    cuts = np.searchsorted(pairs[:, 0], np.arange(len(sums.floor) + 1))
-    held = np.zeros(len(sizes), bool)
+def _system(cells: OpenCells, first: Ints, sizes: tuple[int, ...]) -> System:
+    """The columns that the cells `first` stand for, under all sums."""
+    n, width = len(first), cells.lines.shape[1]
+    sums = cells.lines[first].ravel()
+    order = np.argsort(sums, kind="stable")
+    floors, ceilings = cells.published.floor, cells.published.ceiling
+    cuts = np.searchsorted(sums[order], np.arange(len(floors) - len(cells.extra) + 1))
+    rows = [order[a:b] // width for a, b in pairwise(cuts)]
+    held = np.zeros(n, bool)
     for member in cells.extra:
-        held[column[member]] = True
+        rows.append(np.flatnonzero(np.isin(first, member)))
+        held[rows[-1]] = True
+    high = np.full(n, int(ceilings.max()), np.int64)
     return System(
-        cells.codes[first],
-        sizes,
-        np.zeros(len(sizes), np.int64),
-        np.full(len(sizes), int(sums.ceiling.max(initial=0)), np.int64),
-        held,
-        tuple(pairs[a:b, 1] for a, b in pairwise(cuts)),
-        sums.floor,
-        sums.ceiling,
+        cells.codes[first], sizes, np.zeros_like(high), high, held, tuple(rows), floors, ceilings
     )
 
 

@@ -66,7 +66,7 @@ class TwoWay:
         ]
         cost, _, table, method = min(plans, key=lambda plan: plan[:2])
         primes = list(_primes(self._bits()))
-        if cost * len(primes) > seconds * STEPS_A_SECOND:
+        if cost * len(primes) >= seconds * STEPS_A_SECOND:
             return None
         return _chinese([(method(table, prime), prime) for prime in primes])
 

@@ -1,0 +1,218 @@
+"""Moves that keep every released margin, from small linear programs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.release.release import Known, Release
+from discreet.table.keys import Codes
+from discreet.table.lattice import closure
+from discreet.table.table import Table
+
+MOST_VARIABLES = 62
+MOST_DENSE = 22
+MOST_ENTRIES = 4_000_000
+MOST_SCRATCH = 1 << 22
+SLACK = 1e-5
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Moves:
+    """Changes of a table that fits a release, within given cells, that leave it fitting.
+
+    The margins are written relative to a reference cell: one row for each released set T and each
+    way to differ from the reference on all of T. These rows are independent, and a cell that
+    differs from the reference on few variables is in few of them.
+    """
+
+    release: Release
+    _steps: Ints = field(init=False)
+    _sets: Ints = field(init=False)
+    _dense: NDArray[np.bool_] = field(init=False)
+
+    def __post_init__(self) -> None:
+        shape = [variable.size for variable in self.release.variables]
+        if len(shape) > MOST_VARIABLES or math.prod(shape) >= 1 << MOST_VARIABLES:
+            raise DataError(
+                f"the release has {len(shape)} variables; witnesses are sought in tables of fewer "
+                "than 2^62 cells: ask for a release over fewer variables."
+            )
+        self._steps = np.array([math.prod(shape[i + 1 :]) for i in range(len(shape))], np.int64)
+        self._sets = np.array(sorted(closure(self.release.formula.sets)), np.int64)
+        self._dense = np.zeros(0, bool)
+        if len(shape) <= MOST_DENSE:
+            self._dense = np.zeros(1 << len(shape), bool)
+            self._dense[self._sets] = True
+
+    def best(
+        self,
+        codes: Codes,
+        table: Table,
+        reference: Codes,
+        cost: Floats,
+        high: Ints,
+        *,
+        seconds: float,
+    ) -> Ints | None:
+        """The cheapest change of `codes` up to `high`, if the solver ends at whole numbers."""
+        entries = self._entries(codes, reference)
+        if entries is None:
+            return None
+        rows, starts = entries
+        names, rows = np.unique(rows, return_inverse=True)
+        now = table.lookup(codes)
+        extra = [(np.flatnonzero(matches(codes, self.release, k)), k) for k in self.release.known]
+        extra = [(member, known) for member, known in extra if len(member)]
+        sums = [_sum(table, self.release, known) for _, known in extra]
+        model = _highs(
+            rows,
+            starts,
+            len(names),
+            cost,
+            -now,
+            high - now,
+            [
+                (member, known.lower - s, known.upper - s)
+                for (member, known), s in zip(extra, sums, strict=True)
+            ],
+            seconds,
+        )
+        model.run()
+        solution = np.asarray(model.getSolution().col_value)
+        if len(solution) != len(codes) or not _solved(model):
+            return None
+        move = np.rint(solution).astype(np.int64)
+        whole = np.abs(solution - move).max(initial=0) < SLACK
+        return move if whole and move.any() else None
+
+    def _entries(self, codes: Codes, reference: Codes) -> tuple[Ints, Ints] | None:
+        from discreet._kernels.moves import released_parts
+
+        starts = np.empty(len(codes) + 1, np.int64)
+        rows = np.empty(MOST_ENTRIES, np.int64)
+        number = released_parts(
+            codes.astype(np.int64),
+            reference.astype(np.int64),
+            self._steps,
+            self._sets,
+            self._dense,
+            rows,
+            starts,
+        )
+        return None if number < 0 else (rows[:number], starts)
+
+    def moved(self, table: Table, codes: Codes, move: Ints) -> Table | None:
+        """The changed table, if it is one: not negative, every margin kept, all known respected."""
+        chosen = np.flatnonzero(move)
+        codes, move = codes[chosen], move[chosen]
+        if not self._keeps_margins(codes, move):
+            return None
+        if (table.lookup(codes) + move < 0).any():
+            return None
+        new = Table.from_cells(
+            table.variables,
+            np.concatenate([table.codes, codes]),
+            np.concatenate([table.counts, move]),
+        )
+        fits = all(
+            known.lower <= _sum(new, self.release, known) <= known.upper
+            for known in self.release.known
+        )
+        return new if fits else None
+
+    def _keeps_margins(self, codes: Codes, move: Ints) -> bool:
+        """Does the move add up to nothing in every cell of every maximal margin?"""
+        from discreet._kernels.moves import keeps_sums
+
+        small, large = self._projections
+        if not keeps_sums(codes, move, *small):
+            return False
+        return not any(_margin_changes(codes[:, columns], move) for columns in large)
+
+    @cached_property
+    def _projections(self) -> tuple[tuple[Ints, Ints, Ints, Ints], list[list[int]]]:
+        """The columns of each maximal margin, with steps and room for its cells; the huge ones."""
+        names, shape = self.release.names, [v.size for v in self.release.variables]
+        places: list[int] = []
+        steps: list[int] = []
+        large: list[list[int]] = []
+        starts, room = [0], 1
+        for margin in self.release.formula.margins:
+            columns = [names.index(name) for name in margin]
+            sizes = [shape[column] for column in columns]
+            if math.prod(sizes) > MOST_SCRATCH:
+                large.append(columns)
+                continue
+            places += columns
+            steps += [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+            starts.append(len(places))
+            room = max(room, math.prod(sizes))
+        arrays = tuple(np.array(a, np.int64) for a in (places, steps, starts))
+        return (*arrays, np.zeros(room, np.int64)), large  # type: ignore[return-value]
+
+
+def matches(codes: Codes, release: Release, known: Known) -> NDArray[np.bool_]:
+    """The cells that a known cell, of the table or of a margin, is the sum of."""
+    at = dict(known.cell)
+    chosen = np.ones(len(codes), bool)
+    for place, variable in enumerate(release.variables):
+        if variable.name in at:
+            chosen &= codes[:, place] == variable.code(at[variable.name])
+    return chosen
+
+
+def _margin_changes(codes: Codes, move: Ints) -> bool:
+    _, group = np.unique(codes, axis=0, return_inverse=True)
+    sums = np.zeros(len(codes), np.int64)
+    np.add.at(sums, group, move)
+    return bool(sums.any())
+
+
+def _sum(table: Table, release: Release, known: Known) -> int:
+    return int(table.counts[matches(table.codes, release, known)].sum())
+
+
+def _solved(model: Any) -> bool:
+    import highspy
+
+    return bool(model.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+
+
+def _highs(
+    rows: Ints,
+    starts: Ints,
+    count: int,
+    cost: Floats,
+    low: Ints,
+    high: Ints,
+    extra: list[tuple[Ints, int, int]],
+    seconds: float,
+) -> Any:
+    import highspy
+
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = len(cost), count
+    lp.col_cost_ = cost
+    lp.col_lower_, lp.col_upper_ = low.astype(float), high.astype(float)
+    lp.row_lower_, lp.row_upper_ = np.zeros(count), np.zeros(count)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = starts.astype(np.int32)
+    lp.a_matrix_.index_ = rows.astype(np.int32)
+    lp.a_matrix_.value_ = np.ones(len(rows))
+    model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    model.silent()
+    model.setOptionValue("threads", 1)
+    model.setOptionValue("time_limit", seconds)
+    model.passModel(lp)
+    for member, least, most in extra:
+        model.addRow(least, most, len(member), member.astype(np.int32), np.ones(len(member)))
+    return model

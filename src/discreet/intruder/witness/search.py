@@ -1,0 +1,253 @@
+"""Tables that fit a release and show how far its cells can vary."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, InconsistentRelease
+from discreet.intruder.witness.program import Moves, matches
+from discreet.intruder.witness.support import Supports
+from discreet.look.progress import track
+from discreet.release.release import Release
+from discreet.table.cells import Cells
+from discreet.table.keys import Codes
+from discreet.table.table import Table
+
+LADDER = (200, 500, 1_000, 1_500)  # how many positive cells may move
+MOST_SUPPORT = 8_000
+SECONDS_EACH = 10.0
+ASIDE = 0.1  # what the other targets weigh beside the one in question
+NEW = 1e-3  # what a person in an empty cell costs: keeps moves small, and vertices whole
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Witnesses:
+    """The least and the greatest value of each target cell in the tables that were found.
+
+    Every one of the `tables` was checked in integers to fit the release, so the true interval of a
+    cell holds low..high; nothing here says that it ends there.
+    """
+
+    low: Ints
+    high: Ints
+    tables: int
+    seconds: float
+    method: str
+
+    @property
+    def spread(self) -> Ints:
+        return self.high - self.low
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def __repr__(self) -> str:
+        least = f", least spread {int(self.spread.min())}" if len(self) else ""
+        return f"Witnesses({len(self):,} cells in {self.tables:,} tables{least}: {self.method})"
+
+
+def witnesses(
+    release: Release,
+    start: Table,
+    cells: Cells,
+    *,
+    beta: int | None = None,
+    lower: Ints | None = None,
+    upper: Ints | None = None,
+    seconds: float = 60.0,
+    seed: int = 0,
+) -> Witnesses:
+    """How far `cells` are seen to vary over tables with exactly the released margins.
+
+    From `start`, and from each table found, only the people of the nearest positive cells move. A
+    small linear program finds where they can go; where it ends at whole numbers it is a new table.
+    A cell is left alone when both its outer bounds are attained, or when its spread is `beta`.
+
+    >>> from discreet.table.load import load
+    >>> table = load("example:tract")
+    >>> release = Release.margins(table, "Race*Income + Income*Gender")
+    >>> found = witnesses(release, table, table.small(), seconds=5)
+    >>> found.low, found.high
+    (array([0, 0, 0, 0]), array([1, 2, 2, 2]))
+    """
+    begun = time.monotonic()
+    codes = _full_cells(release, cells)
+    start = start.reorder(release.names)
+    _check_start(release, start)
+    count = len(codes)
+    search = _Search(
+        release,
+        start,
+        codes,
+        np.zeros(count, np.int64) if lower is None else lower,
+        np.full(count, start.total) if upper is None else upper,
+        np.iinfo(np.int64).max if beta is None else beta,
+        begun + seconds,
+        np.random.default_rng(seed),
+    )
+    if count:
+        search.run()
+    return Witnesses(
+        search.low,
+        search.high,
+        len(search.seen),
+        time.monotonic() - begun,
+        f"{search.programs:,} linear programs on up to {search.largest:,} cells",
+    )
+
+
+@dataclass(eq=False)
+class _Search:
+    release: Release
+    start: Table
+    codes: Codes
+    lower: Ints
+    upper: Ints
+    beta: int
+    end: float
+    rng: np.random.Generator
+    programs: int = 0
+    largest: int = 0
+    seen: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.moves = Moves(self.release)
+        self.supports = Supports(self.start.shape, self.release.formula.sets)
+        value = self.start.lookup(self.codes)
+        self.low, self.high = value.copy(), value.copy()
+        self.at_low = [self.start] * len(value)
+        self.at_high = [self.start] * len(value)
+        self.seen.add(hash(_key(self.start)))
+
+    def run(self) -> None:
+        """Climb the ladder: few people first, more for the cells that need it."""
+        for donors in LADDER:
+            todo = np.flatnonzero(self.unfinished())
+            order = np.argsort((self.upper - self.lower)[todo], kind="stable")
+            for target in track(todo[order], f"witnesses among {donors:,} cells"):
+                for sign in (1, -1):
+                    while self.wanted(target, sign) and self.step(target, sign, donors):
+                        pass
+                if time.monotonic() > self.end:
+                    return
+            if donors >= len(self.start):
+                return
+
+    def unfinished(self) -> NDArray[np.bool_]:
+        ends = (self.low <= self.lower) & (self.high >= self.upper)
+        return ~ends & (self.high - self.low < self.beta)
+
+    def wanted(self, target: int, sign: int) -> bool:
+        end = (
+            self.high[target] < self.upper[target]
+            if sign > 0
+            else self.low[target] > self.lower[target]
+        )
+        short = self.high[target] - self.low[target] < self.beta
+        return bool(end and short and time.monotonic() < self.end)
+
+    def step(self, target: int, sign: int, donors: int) -> bool:
+        """One program from the table that has the target furthest; was it moved further?"""
+        table = self.at_high[target] if sign > 0 else self.at_low[target]
+        code = self.codes[target]
+        support = self._support(table, code, donors)
+        move = self.moves.best(
+            support,
+            table,
+            code,
+            *self._aim(support, table, target, sign),
+            seconds=max(0.1, min(SECONDS_EACH, self.end - time.monotonic())),
+        )
+        self.programs += 1
+        self.largest = max(self.largest, len(support))
+        new = None if move is None else self.moves.moved(table, support, move)
+        if new is None:
+            return False
+        before = self.high[target] - self.low[target]
+        self._record(new)
+        return bool(self.high[target] - self.low[target] > before)
+
+    def _support(self, table: Table, code: Codes, donors: int) -> Codes:
+        """The cells that the nearest people can be in, the target among them."""
+        far = (table.codes != code).sum(axis=1) - 0.3 * np.log(table.counts)
+        order = np.argsort(far + self.rng.random(len(far)), kind="stable")
+        while True:
+            chosen = np.concatenate([table.codes[order[:donors]], code[None]])
+            support = self.supports.mosaics(chosen, MOST_SUPPORT)
+            if support is not None:
+                break
+            donors = donors * 2 // 3
+        closed = np.zeros(len(support), bool)
+        for known in self.release.known:
+            if known.upper == 0:
+                closed |= matches(support, self.release, known)
+        return support[~closed]
+
+    def _aim(
+        self, support: Codes, table: Table, target: int, sign: int
+    ) -> tuple[NDArray[np.float64], Ints]:
+        """The cost of a person more in each cell, and how many the cell may hold."""
+        now = table.lookup(support)
+        cost = NEW * self.rng.uniform(0.5, 1.5, len(support)) * (now == 0)
+        high = np.full(len(support), table.total)
+        rows = _rows(self.start.shape, support, self.codes)
+        inside = np.flatnonzero(rows >= 0)
+        high[rows[inside]] = self.upper[inside]
+        value = table.lookup(self.codes[inside])
+        toward = np.where(value >= self.high[inside], 1, np.where(value <= self.low[inside], -1, 0))
+        both = (value >= self.high[inside]) & (value <= self.low[inside]) | (toward == 0)
+        toward = np.where(both, self.rng.choice([-1, 1], len(inside)), toward)
+        weight = ASIDE * self.rng.random(len(inside)) * self.unfinished()[inside]
+        cost[rows[inside]] -= toward * weight
+        cost[rows[target]] = -sign
+        return cost, high
+
+    def _record(self, table: Table) -> None:
+        self.seen.add(hash(_key(table)))
+        value = table.lookup(self.codes)
+        for target in np.flatnonzero(value >= self.high):
+            self.at_high[target] = table
+        for target in np.flatnonzero(value <= self.low):
+            self.at_low[target] = table
+        np.minimum(self.low, value, out=self.low)
+        np.maximum(self.high, value, out=self.high)
+
+
+def _key(table: Table) -> tuple[bytes, bytes]:
+    return table.codes.tobytes(), table.counts.tobytes()
+
+
+def _rows(shape: tuple[int, ...], codes: Codes, wanted: Codes) -> Ints:
+    from discreet.table.keys import lookup
+
+    return lookup(codes, shape, wanted)
+
+
+def _full_cells(release: Release, cells: Cells) -> Codes:
+    if set(cells.names) != set(release.names):
+        raise DataError(
+            f"witnesses are whole tables; give cells over {', '.join(release.names)}, not over "
+            f"{', '.join(cells.names)}."
+        )
+    return cells.project(release.names)
+
+
+def _check_start(release: Release, start: Table) -> None:
+    for table in release.tables:
+        if start.margin(table.names) != table:
+            raise InconsistentRelease(
+                f"the table to start from has another {'*'.join(table.names)} margin than the "
+                "release; start from a table that fits."
+            )
+    for known in release.known:
+        value = int(start.counts[matches(start.codes, release, known)].sum())
+        if not known.lower <= value <= known.upper:
+            raise InconsistentRelease(
+                f"the table to start from has {value} where the release says {known}; start from "
+                "a table that fits."
+            )
