@@ -1,4 +1,4 @@
-"""Which cells a move between tables can touch, and which sums it must keep."""
+"""Moves between arrays with the same sums: walks, what a move can touch, what it must keep."""
 
 import numpy as np
 from numba import njit
@@ -118,3 +118,62 @@ def keeps_sums(codes, move, places, steps, starts, scratch):
         if not kept:
             return False
     return True
+
+
+@njit(cache=True)
+def walk(x, sizes, steps, members, starts, urn, tries, seed, low, high):
+    """Try random moves with signs by parity; `x`, and the extremes seen, change in place.
+
+    Move s flips the digits members[starts[s] : starts[s + 1]] of a random positive cell, each to
+    another random value, and changes the corners of that cube by -1 and 1 in turn. It is made if
+    nothing falls below zero. Moves are drawn from `urn`. Returns how many were made.
+    """
+    np.random.seed(seed)
+    where = np.full(len(x), -1, np.int64)
+    filled = np.empty(len(x), np.int64)
+    number, made = 0, 0
+    for c in range(len(x)):
+        if x[c] > 0:
+            where[c], filled[number] = number, c
+            number += 1
+    shift = np.empty(64, np.int64)
+    largest = 0
+    for s in range(len(starts) - 1):
+        largest = max(largest, starts[s + 1] - starts[s])
+    corner = np.empty(1 << largest, np.int64)
+    odd = np.zeros(1 << largest, np.bool_)
+    for m in range(1, len(odd)):
+        odd[m] = not odd[m & (m - 1)]
+    for _ in range(tries):
+        c = filled[np.random.randint(number)]
+        s = urn[np.random.randint(len(urn))]
+        digits = starts[s + 1] - starts[s]
+        for j in range(digits):
+            p = members[starts[s] + j]
+            code = c // steps[p] % sizes[p]
+            other = np.random.randint(sizes[p] - 1)
+            shift[j] = ((other if other < code else other + 1) - code) * steps[p]
+        corner[0], good, j = c, True, -1
+        for m in range(1, 1 << digits):
+            if m & (m - 1) == 0:
+                j += 1
+            corner[m] = corner[m ^ 1 << j] + shift[j]
+            if not odd[m] and x[corner[m]] == 0:
+                good = False
+                break
+        if not good:
+            continue
+        made += 1
+        for m in range(1 << digits):
+            e = corner[m]
+            x[e] += 1 if odd[m] else -1
+            if x[e] > 0 and where[e] < 0:
+                where[e], filled[number] = number, e
+                number += 1
+            elif x[e] == 0:
+                number -= 1
+                last = filled[number]
+                filled[where[e]], where[last] = last, where[e]
+                where[e] = -1
+            low[e], high[e] = min(low[e], x[e]), max(high[e], x[e])
+    return made

@@ -90,10 +90,20 @@ class Release:
     def table(self, names: Iterable[str]) -> Table:
         """A released margin, or one that follows by adding up."""
         names = tuple(names)
-        holders = [t for t in self.tables if set(names) <= set(t.names)]
+        wanted = sum(1 << self._index[name] for name in names)
+        holders = [t for s, t in self._holders if wanted & ~s == 0]
         if not holders:
             raise DataError(f"{'*'.join(names)} is not in the release {self.formula}.")
         return min(holders, key=len).margin(names)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def _holders(self) -> list[tuple[int, Table]]:
+        """Each table with its set of variables."""
+        return [(sum(1 << self._index[n] for n in table.names), table) for table in self.tables]
 
     # What else is known; each returns a new release
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import Literal, NamedTuple, get_args
 
@@ -30,8 +30,9 @@ from discreet.table.table import Table
 Method = Literal["auto", "closed", "shuttle", "linear", "integer"]
 MOST_LISTED = 1 << 22
 CLOSED = "closed form"
-QUICK = 3_000_000
+QUICK = 500_000
 BRANCH = 1.0
+MANY = 100
 
 
 class Found(NamedTuple):
@@ -98,6 +99,13 @@ class Bounder:
     def _bounds(self, cells: Cells, proof: Proof | None) -> CellBounds:
         if strange := [name for name in cells.names if name not in self._index]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
+        if self.method == "auto" and self._everything and len(cells.names) < len(self._index):
+            # one shuttle of the whole release serves every margin
+            part = self._everything
+            found = part.exact(cells.names, cells.codes) or part.by_shuttle(
+                cells.names, cells.codes, self.most_bytes
+            )
+            return CellBounds(cells.variables, cells.codes, *found)
         sets = reduce_sets(self.release.formula.sets, self._bits(cells.names), self._held)
         covered = reduce(or_, sets, self._held)
         names = tuple(name for name in self.release.names if covered >> self._index[name] & 1)
@@ -160,6 +168,15 @@ class Bounder:
             method = f"reducible, {method}"
         low, high = np.where(seen, np.maximum(low, 0), NONE_LOW), np.where(seen, high, NONE_HIGH)
         return Found(np.maximum(lower, 0), upper, low, high, method)
+
+    @cached_property
+    def _everything(self) -> Part | None:
+        """The release as a whole, if it is of many margins and its shuttle fits."""
+        shape = tuple(variable.size for variable in self.release.variables)
+        need = bytes_needed(Layout.of(shape), self.release.total or 0)
+        if len(self.release.tables) < MANY or need > self.most_bytes:
+            return None
+        return self._part(self.release.names, self.release.formula.sets)
 
     def _named(self, margin: int, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[int]]:
         inside = tuple(self.release.names[place] for place in bits(margin))
@@ -258,20 +275,31 @@ class Part:
         if not len(rows):
             return found
         from discreet.intruder.witness.search import witnesses
+        from discreet.intruder.witness.slices import slice_witnesses
+
+        start = proof.start.margin(self.release.names)
+        low, high = found.seen_low.copy(), found.seen_high.copy()
+
+        def note(least: Ints, most: Ints) -> None:
+            low[rows] = np.minimum(low[rows], least)
+            high[rows] = np.maximum(high[rows], most)
 
         cells = Cells(self.release.variables, codes[rows], np.zeros(len(rows), np.int64))
         seen = witnesses(
             self.release,
-            proof.start.margin(self.release.names),
+            start,
             cells,
             beta=proof.beta,
             lower=found.lower[rows],
             upper=found.upper[rows],
-            seconds=proof.seconds,
+            seconds=proof.seconds / 2,
         )
-        low, high = found.seen_low.copy(), found.seen_high.copy()
-        low[rows] = np.minimum(low[rows], seen.low)
-        high[rows] = np.maximum(high[rows], seen.high)
+        note(seen.low, seen.high)
+        rows = rows[high[rows] - low[rows] < proof.beta]
+        if len(rows):
+            cells = Cells(self.release.variables, codes[rows], np.zeros(len(rows), np.int64))
+            seconds = proof.seconds / 2
+            note(*slice_witnesses(self.release, start, cells, beta=proof.beta, seconds=seconds))
         return found._replace(seen_low=low, seen_high=high)
 
     def _most(self, names: tuple[str, ...], codes: Codes) -> Ints:

@@ -32,16 +32,21 @@ class IntegerProgram:
         model.setOptionValue("mip_abs_gap", 0.99)
         return cls(cells, model)
 
-    def optimum(self, member: Ints, sign: int, seconds: float) -> tuple[int, Ints | None]:
+    def optimum(
+        self, member: Ints, sign: int, seconds: float, *, enough: int | None = None
+    ) -> tuple[int, Ints | None]:
         """A bound on the largest (sign 1) or smallest (-1) sum of the cells, and a table.
 
-        The bound holds also when the time is up; it is sharp if the table attains it.
+        The bound holds also when the time is up; it is sharp if the table attains it. With `enough`
+        the search ends at the first table that reaches it.
         """
         import highspy
 
         columns = member.astype(np.int32)
         self.model.changeColsCost(len(columns), columns, np.full(len(columns), -float(sign)))
         self.model.setOptionValue("time_limit", min(seconds, 1e9))
+        target = -math.inf if enough is None else -float(sign * enough)
+        self.model.setOptionValue("objective_target", target)
         self.model.run()
         if self.model.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
             raise InconsistentRelease("no table of whole numbers fits the release.")

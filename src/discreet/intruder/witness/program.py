@@ -21,6 +21,7 @@ MOST_DENSE = 22
 MOST_ENTRIES = 4_000_000
 MOST_SCRATCH = 1 << 22
 SLACK = 1e-5
+SECONDS_WHOLE = 2.0
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -86,13 +87,11 @@ class Moves:
             ],
             seconds,
         )
-        model.run()
-        solution = np.asarray(model.getSolution().col_value)
-        if len(solution) != len(codes) or not _solved(model):
+        solution = _whole(model, len(codes))
+        if solution is None:
             return None
         move = np.rint(solution).astype(np.int64)
-        whole = np.abs(solution - move).max(initial=0) < SLACK
-        return move if whole and move.any() else None
+        return move if move.any() else None
 
     def _entries(self, codes: Codes, reference: Codes) -> tuple[Ints, Ints] | None:
         from discreet._kernels.moves import released_parts
@@ -181,10 +180,30 @@ def _sum(table: Table, release: Release, known: Known) -> int:
     return int(table.counts[matches(table.codes, release, known)].sum())
 
 
-def _solved(model: Any) -> bool:
+def _whole(model: Any, count: int) -> Floats | None:
+    """A best solution in whole numbers: a vertex, or an integer program of what is not whole."""
     import highspy
 
-    return bool(model.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+    best = highspy.HighsModelStatus.kOptimal
+    model.run()
+    if model.getModelStatus() != best:
+        return None
+    solution = np.asarray(model.getSolution().col_value)
+    broken = np.abs(solution - np.rint(solution)) > SLACK
+    if not broken.any():
+        return solution
+    columns = np.flatnonzero(~broken).astype(np.int32)
+    fixed = np.rint(solution[columns])
+    model.changeColsBounds(len(columns), columns, fixed, fixed)
+    columns = np.flatnonzero(broken).astype(np.int32)
+    kinds = np.full(len(columns), highspy.HighsVarType.kInteger)
+    model.changeColsIntegrality(len(columns), columns, kinds)
+    model.setOptionValue("time_limit", model.getRunTime() + SECONDS_WHOLE)
+    model.run()
+    found = np.asarray(model.getSolution().col_value)
+    if len(found) != count or np.abs(found - np.rint(found)).max(initial=0) > SLACK:
+        return None
+    return found
 
 
 def _highs(

@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.witness.program import Moves, matches
 from discreet.intruder.witness.support import Supports
+from discreet.intruder.witness.walk import Walks
 from discreet.look.progress import track
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.keys import Codes
 from discreet.table.table import Table
 
-LADDER = (200, 500, 1_000, 1_500)  # how many positive cells may move
-MOST_SUPPORT = 8_000
+LADDER = (30, 100, 300, 1_000, 1_500)  # how many positive cells may move
+ROUNDS = 3  # each with other people
+MOST_SUPPORT = 8  # times as many cells may take part
 SECONDS_EACH = 10.0
+FIRST_WALK, WALK, LONGEST_WALK = 10_000, 150, 1_500  # tries for each positive cell
 ASIDE = 0.1  # what the other targets weigh beside the one in question
 NEW = 1e-3  # what a person in an empty cell costs: keeps moves small, and vertices whole
 Ints = NDArray[np.int64]
@@ -97,7 +100,8 @@ def witnesses(
         search.high,
         len(search.seen),
         time.monotonic() - begun,
-        f"{search.programs:,} linear programs on up to {search.largest:,} cells",
+        f"{search.programs:,} linear programs on up to {search.largest:,} cells, "
+        f"{search.steps:,} steps of walks",
     )
 
 
@@ -112,11 +116,13 @@ class _Search:
     end: float
     rng: np.random.Generator
     programs: int = 0
+    steps: int = 0
     largest: int = 0
     seen: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.moves = Moves(self.release)
+        self.walks = Walks(self.release)
         self.supports = Supports(self.start.shape, self.release.formula.sets)
         value = self.start.lookup(self.codes)
         self.low, self.high = value.copy(), value.copy()
@@ -125,18 +131,20 @@ class _Search:
         self.seen.add(hash(_key(self.start)))
 
     def run(self) -> None:
-        """Climb the ladder: few people first, more for the cells that need it."""
-        for donors in LADDER:
-            todo = np.flatnonzero(self.unfinished())
-            order = np.argsort((self.upper - self.lower)[todo], kind="stable")
-            for target in track(todo[order], f"witnesses among {donors:,} cells"):
+        """Walk, then climb the ladder: more people for the cells that need it."""
+        self.walk(self.start, FIRST_WALK * len(self.start))
+        ladder = [rung for rung in LADDER if 4 * rung >= min(len(self.start), LADDER[-1])]
+        for donors in ladder * ROUNDS:
+            todo = self.rng.permutation(np.flatnonzero(self.unfinished()))
+            for target in track(todo.tolist(), f"witnesses among {donors:,} cells"):
                 for sign in (1, -1):
                     while self.wanted(target, sign) and self.step(target, sign, donors):
                         pass
-                if time.monotonic() > self.end:
+                if not self.going():
                     return
-            if donors >= len(self.start):
-                return
+
+    def going(self) -> bool:
+        return bool(time.monotonic() < self.end and self.unfinished().any())
 
     def unfinished(self) -> NDArray[np.bool_]:
         ends = (self.low <= self.lower) & (self.high >= self.upper)
@@ -170,15 +178,29 @@ class _Search:
             return False
         before = self.high[target] - self.low[target]
         self._record(new)
+        self.walk(new, WALK * len(new))
         return bool(self.high[target] - self.low[target] > before)
+
+    def walk(self, table: Table, tries: int) -> None:
+        """Go on from a table by the smallest moves, and note what was seen on the way."""
+        while tries > 0 and self.walks.possible and self.going():
+            part = min(tries, LONGEST_WALK * len(table))
+            seed = int(self.rng.integers(1 << 31))
+            table, low, high, made = self.walks.walk(table, self.codes, part, seed)
+            self.steps += made
+            np.minimum(self.low, low, out=self.low)
+            np.maximum(self.high, high, out=self.high)
+            self._record(table)
+            tries -= part
 
     def _support(self, table: Table, code: Codes, donors: int) -> Codes:
         """The cells that the nearest people can be in, the target among them."""
         far = (table.codes != code).sum(axis=1) - 0.3 * np.log(table.counts)
         order = np.argsort(far + self.rng.random(len(far)), kind="stable")
+        most = MOST_SUPPORT * donors
         while True:
             chosen = np.concatenate([table.codes[order[:donors]], code[None]])
-            support = self.supports.mosaics(chosen, MOST_SUPPORT)
+            support = self.supports.mosaics(chosen, most)
             if support is not None:
                 break
             donors = donors * 2 // 3

@@ -1,0 +1,530 @@
+"""Chordal graphs on bit sets: moves that keep them chordal, and sums over cells that follow.
+
+A set of vertices is an int64, bit p for vertex p, so there are at most 60; `near[p]` are the
+neighbours of p. Every set has a count n at each watched row: how much of the table agrees with the
+row on the set. Of a graph with perfect order v1, v2, ..., where Q_v are the neighbours of v before
+it,
+
+    floor = total + sum_v (n(Q_v + v) - n(Q_v)),    ceiling = min_v n(Q_v + v)
+
+and the graph is safe if ceiling - max(0, floor) >= beta at every watched row. An edge uv with
+S = near[u] & near[v] can be added if S separates u from v, and deleted if S is complete (Giudici &
+Green 1999); it changes the floor by n(S + u + v) - n(S + u) - n(S + v) + n(S).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+EMPTY = -1
+LARGEST = 2**62
+GOLDEN = -7046029254386353131  # 2^64 over the golden ratio, wrapped: spreads the keys
+KEYS, SLOTS, FUEL = 0, 1, 2
+
+
+class Rows(NamedTuple):
+    """Cells with their counts, a column a vertex, and which of them are watched."""
+
+    columns: NDArray[np.int32]
+    sizes: Ints
+    counts: Ints
+    watched: Ints
+
+
+class Memory(NamedTuple):
+    """What is known of sets: the least count over the watched rows, and maybe all counts.
+
+    `keys` is an open hash table of sets; the counts of `keys[i]` are `values[slots[i]]`, and
+    `owners` leads back. `used` has the keys and slots taken, and how many sets may still be
+    counted before the search comes back. The rest is scratch.
+    """
+
+    keys: Ints
+    least: Ints
+    slots: Ints
+    values: Any
+    owners: Ints
+    used: Ints
+    row_keys: Ints
+    bins: Ints
+    sums: Ints
+
+
+class Extra(NamedTuple):
+    """Sets whose worth is not 1, by how much it differs: an open hash table, and the sets."""
+
+    keys: Ints
+    worth: NDArray[np.float64]
+    listed: Ints
+
+
+class Limits(NamedTuple):
+    """The least width, the most vertices in a complete set, and the edges that stay, by vertex."""
+
+    beta: int
+    order: int
+    fixed: Ints
+
+
+class Search(NamedTuple):
+    """All that stays the same from move to move."""
+
+    rows: Rows
+    memory: Memory
+    extra: Extra
+    limits: Limits
+
+
+class State(NamedTuple):
+    """A graph and its floor; `trial` is scratch."""
+
+    near: Ints
+    floor: Ints
+    trial: Ints
+
+
+@njit(cache=True, inline="always")
+def _size(s):
+    s = s - ((s >> 1) & 0x5555555555555555)
+    s = (s & 0x3333333333333333) + ((s >> 2) & 0x3333333333333333)
+    s = (s + (s >> 4)) & 0x0F0F0F0F0F0F0F0F
+    return (s * 0x0101010101010101) >> 56
+
+
+@njit(cache=True, inline="always")
+def _lowest(s):
+    return _size((s & -s) - 1)
+
+
+@njit(cache=True)
+def place(keys, key):
+    """Where a key is in an open hash table, or would go; the table's length is a power of 2."""
+    i = ((key * GOLDEN) >> 20) & (len(keys) - 1)
+    while keys[i] != EMPTY and keys[i] != key:
+        i = (i + 1) & (len(keys) - 1)
+    return i
+
+
+# Counts of sets
+
+
+@njit(cache=True)
+def _renumber(memory):
+    """Make the row keys small numbers; returns how many there are."""
+    memory.bins[:] = EMPTY
+    number = 0
+    for r in range(len(memory.row_keys)):
+        i = place(memory.bins, memory.row_keys[r])
+        if memory.bins[i] == EMPTY:
+            memory.bins[i] = memory.row_keys[r]
+            memory.sums[i] = number
+            number += 1
+        memory.row_keys[r] = memory.sums[i]
+    return number
+
+
+@njit(cache=True)
+def _count(rows, memory, s, out):
+    """The counts of a set at the watched rows, by mixed-radix keys."""
+    keys = memory.row_keys
+    keys[:] = 0
+    span, rest = 1, s
+    while rest:
+        p = _lowest(rest)
+        rest &= rest - 1
+        column, size = rows.columns[p], rows.sizes[p]
+        if span > LARGEST // size:
+            span = _renumber(memory)
+        for r in range(len(keys)):
+            keys[r] = keys[r] * size + column[r]
+        span *= size
+    memory.bins[:] = EMPTY
+    for r in range(len(keys)):
+        i = place(memory.bins, keys[r])
+        if memory.bins[i] == EMPTY:
+            memory.bins[i] = keys[r]
+            memory.sums[i] = 0
+        memory.sums[i] += rows.counts[r]
+    for j in range(len(rows.watched)):
+        out[j] = memory.sums[place(memory.bins, keys[rows.watched[j]])]
+
+
+@njit(cache=True)
+def _make_room(memory, number):
+    """Forget counts unless `number` more sets fit; slots handed out before are void then."""
+    if memory.used[SLOTS] + number > len(memory.values):
+        for slot in range(memory.used[SLOTS]):
+            memory.slots[memory.owners[slot]] = EMPTY
+        memory.used[SLOTS] = 0
+    if memory.used[KEYS] + number > len(memory.keys) // 2:
+        memory.keys[:] = EMPTY
+        memory.slots[:] = EMPTY
+        memory.used[KEYS] = memory.used[SLOTS] = 0
+
+
+@njit(cache=True)
+def _counts(search, s):
+    """The counts of a set; room must have been made."""
+    memory = search.memory
+    i = place(memory.keys, s)
+    if memory.keys[i] == EMPTY:
+        memory.keys[i] = s
+        memory.used[KEYS] += 1
+    if memory.slots[i] == EMPTY:
+        slot = memory.used[SLOTS]
+        memory.slots[i], memory.owners[slot] = slot, i
+        memory.used[SLOTS] += 1
+        memory.used[FUEL] -= 1
+        _count(search.rows, memory, s, memory.values[slot])
+        least = np.int64(LARGEST)
+        for count in memory.values[slot]:
+            least = min(least, np.int64(count))
+        memory.least[i] = least
+    return memory.values[memory.slots[i]]
+
+
+@njit(cache=True)
+def is_wide(search, s):
+    """Whether a set has a count of beta or more at every watched row."""
+    memory, beta = search.memory, search.limits.beta
+    i = place(memory.keys, s)
+    if memory.keys[i] == EMPTY:
+        _make_room(memory, 1)
+        _counts(search, s)
+        i = place(memory.keys, s)
+        if memory.least[i] < beta:  # no graph will ask for its counts
+            memory.slots[i] = EMPTY
+            memory.used[SLOTS] -= 1
+    return memory.least[i] >= beta
+
+
+@njit(cache=True)
+def are_wide(search, sets):
+    found = np.empty(len(sets), np.bool_)
+    for i in range(len(sets)):
+        found[i] = is_wide(search, sets[i])
+    return found
+
+
+# Graphs
+
+
+@njit(cache=True)
+def is_complete(near, s):
+    rest = s
+    while rest:
+        p = _lowest(rest)
+        rest &= rest - 1
+        if s & ~near[p] != 1 << p:
+            return False
+    return True
+
+
+@njit(cache=True)
+def separates(near, s, u, v):
+    """Whether every path from u to v passes through s."""
+    reached, fresh = 1 << u, 1 << u
+    while fresh:
+        p = _lowest(fresh)
+        fresh &= fresh - 1
+        new = near[p] & ~s & ~reached
+        if new >> v & 1:
+            return False
+        reached |= new
+        fresh |= new
+    return True
+
+
+@njit(cache=True)
+def perfect_order(near):
+    """Maximum cardinality search: the vertices in order, and the neighbours before each."""
+    k = len(near)
+    order, before = np.empty(k, np.int64), np.empty(k, np.int64)
+    visited = 0
+    for i in range(k):
+        best, most = -1, -1
+        for v in range(k):
+            if not visited >> v & 1:
+                number = _size(near[v] & visited)
+                if number > most:
+                    best, most = v, number
+        order[i], before[i] = best, near[best] & visited
+        visited |= 1 << best
+    return order, before
+
+
+@njit(cache=True)
+def floor_of(search, near, out):
+    """The floor from scratch, into `out`."""
+    order, before = perfect_order(near)
+    out[:] = search.rows.counts.sum()
+    for v, earlier in zip(order, before):  # noqa: B905 (numba has no strict)
+        _make_room(search.memory, 2)
+        above, below = _counts(search, earlier | 1 << v), _counts(search, earlier)
+        for j in range(len(out)):
+            out[j] += above[j] - below[j]
+
+
+@njit(cache=True)
+def ceiling_of(search, near, out):
+    """The ceiling from scratch, into `out`."""
+    order, before = perfect_order(near)
+    out[:] = search.rows.counts.sum()
+    for v, earlier in zip(order, before):  # noqa: B905
+        _make_room(search.memory, 1)
+        counts = _counts(search, earlier | 1 << v)
+        for j in range(len(out)):
+            out[j] = min(out[j], counts[j])
+
+
+@njit(cache=True)
+def _is_safe(search, near, floor):
+    """Whether a graph with wide complete sets keeps every width: only a raised floor matters."""
+    most = np.int64(0)
+    for j in range(len(floor)):
+        most = max(most, floor[j])
+    if most == 0:
+        return True
+    order, before = perfect_order(near)
+    for v, earlier in zip(order, before):  # noqa: B905
+        _make_room(search.memory, 1)
+        counts = _counts(search, earlier | 1 << v)
+        for j in range(len(floor)):
+            if floor[j] > 0 and counts[j] - floor[j] < search.limits.beta:
+                return False
+    return True
+
+
+@njit(cache=True)
+def _worth(extra, inside, held):
+    """The worth of all sets of `held` and any part of `inside`."""
+    total = 2.0 ** _size(inside)
+    if not len(extra.listed):
+        return total
+    if total > len(extra.listed):
+        for s in extra.listed:
+            if s & held == held and s & ~(inside | held) == 0:
+                total += extra.worth[place(extra.keys, s)]
+        return total
+    part = inside
+    while True:
+        i = place(extra.keys, part | held)
+        if extra.keys[i] != EMPTY:
+            total += extra.worth[i]
+        if not part:
+            return total
+        part = (part - 1) & inside
+
+
+@njit(cache=True)
+def worth_of(extra, near):
+    """The worth of all complete sets but the empty one."""
+    order, before = perfect_order(near)
+    total = 0.0
+    for v, earlier in zip(order, before):  # noqa: B905
+        total += _worth(extra, earlier, 1 << v)
+    return total
+
+
+# Moves: each returns the change in worth, or nan if it is refused; it may cost at most `budget`
+
+
+@njit(cache=True)
+def _shift(search, state, plus, plus_too, minus, minus_too):
+    """The floor after a move, into `trial`: two sets' counts added, two subtracted."""
+    _make_room(search.memory, 4)
+    a, b = _counts(search, plus), _counts(search, plus_too)
+    c, d = _counts(search, minus), _counts(search, minus_too)
+    for j in range(len(state.floor)):
+        state.trial[j] = state.floor[j] + (a[j] + b[j] - c[j] - d[j])
+
+
+@njit(cache=True)
+def _flip(near, u, v):
+    near[u] ^= 1 << v
+    near[v] ^= 1 << u
+
+
+@njit(cache=True)
+def add_edge(search, state, u, v):
+    near, at_u, at_v = state.near, 1 << u, 1 << v
+    shared = near[u] & near[v]
+    whole = shared | at_u | at_v
+    if _size(whole) > search.limits.order or not separates(near, shared, u, v):
+        return np.nan
+    if not is_wide(search, whole):
+        return np.nan
+    _flip(near, u, v)
+    _shift(search, state, whole, shared, shared | at_u, shared | at_v)
+    if not _is_safe(search, near, state.trial):
+        _flip(near, u, v)
+        return np.nan
+    state.floor[:] = state.trial
+    return _worth(search.extra, shared, at_u | at_v)
+
+
+@njit(cache=True)
+def delete_edge(search, state, u, v, budget):
+    near, at_u, at_v = state.near, 1 << u, 1 << v
+    shared = near[u] & near[v]
+    cost = _worth(search.extra, shared, at_u | at_v)
+    if search.limits.fixed[u] >> v & 1 or cost > budget or not is_complete(near, shared):
+        return np.nan
+    _flip(near, u, v)
+    _shift(search, state, shared | at_u, shared | at_v, shared | at_u | at_v, shared)
+    state.floor[:] = state.trial
+    return -cost
+
+
+@njit(cache=True)
+def _hang(near, v, old, new):
+    """Take v from its neighbours `old` to `new`."""
+    rest = old ^ new
+    while rest:
+        p = _lowest(rest)
+        rest &= rest - 1
+        near[p] ^= 1 << v
+    near[v] = new
+
+
+@njit(cache=True)
+def _home(search, near, v, w, order):
+    """A largest set about w that is complete, and wide with v; vertices are tried in `order`."""
+    at_v, room = 1 << v, search.limits.order - 1
+    home = search.limits.fixed[v] if search.limits.fixed[v] else 1 << w
+    if not is_wide(search, home | at_v):
+        return 0
+    common, rest = ~at_v, home
+    while rest:
+        common &= near[_lowest(rest)]
+        rest &= rest - 1
+    for x in order:
+        if common >> x & 1 and _size(home) < room and is_wide(search, home | at_v | 1 << x):
+            home |= 1 << x
+            common &= near[x]
+    return home if _size(home) <= room else 0
+
+
+@njit(cache=True)
+def move_vertex(search, state, v, w, order, budget):
+    """Take a vertex whose neighbours are complete to another complete set."""
+    near, at_v = state.near, 1 << v
+    old = near[v]
+    if not is_complete(near, old):
+        return np.nan
+    new = _home(search, near, v, w, order)
+    if new in (0, old):
+        return np.nan
+    change = _worth(search.extra, new, at_v) - _worth(search.extra, old, at_v)
+    if -change > budget:
+        return np.nan
+    _hang(near, v, old, new)
+    _shift(search, state, new | at_v, old, old | at_v, new)
+    if not _is_safe(search, near, state.trial):
+        _hang(near, v, new, old)
+        return np.nan
+    state.floor[:] = state.trial
+    return change
+
+
+@njit(cache=True)
+def _exchange(near, u, v):
+    near[u], near[v] = near[v], near[u]
+    for p in range(len(near)):
+        if (near[p] >> u ^ near[p] >> v) & 1:
+            near[p] ^= 1 << u | 1 << v
+
+
+@njit(cache=True)
+def swap_vertices(search, state, u, v, budget):
+    """Let two vertices change places in the graph."""
+    near, fixed, both = state.near, search.limits.fixed, 1 << u | 1 << v
+    if fixed[u] | fixed[v] or near[u] & ~both == near[v] & ~both:
+        return np.nan
+    change = 0.0
+    if len(search.extra.listed):
+        change = -worth_of(search.extra, near)
+    _exchange(near, u, v)
+    if len(search.extra.listed):
+        change += worth_of(search.extra, near)
+    order, before = perfect_order(near)
+    fits = -change <= budget
+    for x, earlier in zip(order, before):  # noqa: B905
+        fits = fits and is_wide(search, earlier | 1 << x)
+    if fits:
+        floor_of(search, near, state.trial)
+        fits = _is_safe(search, near, state.trial)
+    if not fits:
+        _exchange(near, u, v)
+        return np.nan
+    state.floor[:] = state.trial
+    return change
+
+
+@njit(cache=True, nogil=True)
+def anneal(search, state, value, top, best, draws, orders, start, hot, cold, shares, goal):
+    """Steps of one cooling from temperature `hot` to `cold`, from step `start` on.
+
+    A row of `draws` says which move (edges below shares[0], vertices below shares[1], else swaps),
+    which two vertices, which order, and the luck of a loss. `best` becomes the best graph of worth
+    more than `top`. Returns the value, the best value and the next step; if there is one left, the
+    goal was reached or the fuel is spent.
+    """
+    k = len(state.near)
+    cool = (cold / hot) ** (1 / len(draws))
+    temperature = hot * cool**start
+    for i in range(start, len(draws)):
+        if search.memory.used[FUEL] <= 0:
+            return value, top, i
+        kind = draws[i, 0]
+        u, v = int(draws[i, 1] * k), int(draws[i, 2] * (k - 1))
+        v += v >= u
+        budget = -np.log(1 - draws[i, 4]) * temperature
+        if kind >= shares[1]:
+            change = swap_vertices(search, state, u, v, budget)
+        elif kind >= shares[0]:
+            order = orders[int(draws[i, 3] * len(orders))]
+            change = move_vertex(search, state, u, v, order, budget)
+        elif state.near[u] >> v & 1:
+            change = delete_edge(search, state, u, v, budget)
+        else:
+            change = add_edge(search, state, u, v)
+        temperature *= cool
+        if change == change:
+            value += change
+            if value > top:
+                top = value
+                best[:] = state.near
+                if top >= goal:
+                    return value, top, i + 1
+    return value, top, len(draws)
+
+
+@njit(cache=True, nogil=True)
+def polish(search, state, orders):
+    """Add edges and move vertices while the worth grows and fuel lasts; by how much it grew."""
+    k, gain, least = len(state.near), 0.0, -1e-9
+    again = True
+    while again:
+        again = False
+        for u in range(k):
+            for v in range(k):
+                if search.memory.used[FUEL] <= 0:
+                    return gain
+                if u < v and not state.near[u] >> v & 1:
+                    change = add_edge(search, state, u, v)
+                    if change == change:
+                        gain += change
+                        again = again or change > 0
+                for i in range(len(orders) if u != v else 0):
+                    change = move_vertex(search, state, u, v, orders[i], least)
+                    if change == change:
+                        gain += change
+                        again = True
+    return gain

@@ -1,0 +1,465 @@
+"""The largest decomposable release that keeps small cells wide, by simulated annealing.
+
+A decomposable release is the cliques of a chordal graph on the variables; its bounds have a closed
+form, so a move from one graph to the next is judged in microseconds (Dobra, Erosheva & Fienberg
+2002, section 1.4.1).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from math import comb, inf, isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import DataError, DisclosureError
+from discreet.intruder.bounds.bounder import bounds
+from discreet.release.release import Release, as_formula
+from discreet.table.cells import frame
+from discreet.table.formula import Formula
+from discreet.table.graph import Graph
+from discreet.table.lattice import bits, children
+from discreet.table.table import Table
+
+if TYPE_CHECKING:
+    from discreet._kernels.chordal import Extra, Memory, Search, State
+
+MOST_VARIABLES = 60
+STEPS = 12_000  # of one cooling, for each variable
+PATIENCE = 25  # coolings without a better release before a restart ends
+HOT, COLD = 0.6, 0.05  # temperatures, in units of the worth that a variable brings
+SHARES = (0.35, 0.9)  # edges, then vertices, the rest swaps
+ORDERS = 256
+MOST_BYTES = 1 << 28
+MOST_WORK = 100_000_000  # rows counted in the proof: some seconds
+MOST_WIDE = 40_000
+MOST_ORDER = 30
+TRIANGULATIONS = 64
+
+
+@dataclass(frozen=True)
+class Restart:
+    """One search: its seed, what it reached, after how many steps, and the best by step."""
+
+    seed: tuple[int, int]
+    value: float
+    steps: int
+    finished: bool
+    trace: tuple[tuple[int, float], ...] = field(repr=False)
+    near: tuple[int, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class DecomposableFrontier:
+    """The maximal margins of the best decomposable release found.
+
+    `at_most` is proven: no decomposable release with these limits has more margins (None where no
+    proof was tried). Restarts that are not `finished` were cut by the time limit; the answer to a
+    seed is the same every time as long as none is.
+    """
+
+    formula: Formula
+    released: int
+    by_order: dict[int, int]
+    min_width: int | None
+    beta: int
+    seed: int
+    value: float
+    restarts: tuple[Restart, ...] = field(repr=False)
+    at_most: int | None = None
+
+    @property
+    def reached(self) -> int:
+        """How many restarts reached the best value."""
+        return sum(bool(np.isclose(run.value, self.value, rtol=1e-12)) for run in self.restarts)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it is proven that no decomposable release has more margins."""
+        return self.released == self.at_most
+
+    @property
+    def finished(self) -> bool:
+        """Whether every restart ended by itself, not by the time limit."""
+        return all(run.finished for run in self.restarts)
+
+    @property
+    def trace(self) -> tuple[tuple[int, float], ...]:
+        """The best value by step, of the restart whose release this is."""
+        return max(self.restarts, key=lambda run: run.value).trace
+
+    def __repr__(self) -> str:
+        possible = 2 ** len(self.formula.names) - 1
+        width = "" if self.min_width is None else f", narrowest width {self.min_width}"
+        proof = "proven best, " if self.optimal else ""
+        return (
+            f"DecomposableFrontier({self.released:,} of {possible:,} margins, "
+            f"{len(self.formula)} maximal{width}: {proof}"
+            f"{self.reached} of {len(self.restarts)} restarts)"
+        )
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a maximal margin."""
+        margins = self.formula.margins
+        columns = {"margin": list(map("*".join, margins)), "order": list(map(len, margins))}
+        return frame(columns, kind)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `discreet frontier --json` prints."""
+        return {
+            "released": self.released,
+            "listed": None,
+            "by_order": {str(order): n for order, n in self.by_order.items()},
+            "frontier": [list(margin) for margin in self.formula.margins],
+            "min_width": self.min_width,
+            "certified": True,
+            "beta": self.beta,
+            "at_most": self.at_most,
+            "seed": self.seed,
+            "restarts": len(self.restarts),
+            "reached": self.reached,
+            "finished": self.finished,
+        }
+
+
+def decomposable_frontier(
+    table: Table,
+    *,
+    beta: int = 3,
+    small: int = 2,
+    restarts: int = 5,
+    seconds: float = 60.0,
+    seed: int = 0,
+    first: str | Formula | Iterable[Iterable[str]] = (),
+    weights: Mapping[int, float] | None = None,
+    max_order: int | None = None,
+) -> DecomposableFrontier:
+    """The decomposable release of most margins in which small cells keep a width of `beta`.
+
+    All one-way margins are in, and those of `first`. `weights` gives margins, as bit sets, another
+    worth than 1; `max_order` limits the variables of a margin. Each restart cools down again and
+    again, and ends when it reaches what is proven to be the most, or finds nothing better for
+    long, or the time is up.
+
+    >>> from discreet.table.load import load
+    >>> decomposable_frontier(load("example:czech"), beta=3)
+    DecomposableFrontier(...)
+    """
+    end = time.monotonic() + seconds
+    k = len(table.names)
+    order = k if max_order is None else max_order
+    _check(k, beta=beta, small=small, restarts=restarts, order=order, seconds=seconds)
+    kept = as_formula(first, table.names) if first else Formula(table.names, ())
+    if long := [margin for margin in kept.margins if len(margin) > order]:
+        raise DisclosureError(
+            f"{'*'.join(long[0])} is to be released first, but it has {len(long[0])} variables and "
+            f"max_order is {order}; raise max_order or leave it out."
+        )
+    search = _search(table, small, beta, order, kept, weights)
+    start = _start(search, kept, seed)
+    at_most = None if weights else _at_most(search, k)
+    goal = inf if at_most is None else at_most
+
+    def run(i: int) -> Restart:
+        return _restart(_own(search), start, (seed, i), end, goal)
+
+    with ThreadPoolExecutor(min(restarts, os.cpu_count() or 1)) as pool:
+        runs = tuple(pool.map(run, range(restarts)))
+    best = max(runs, key=lambda run: run.value)
+    formula = Formula(table.names, Graph(best.near).cliques())
+    by_order = formula.by_order()
+    width = _min_width(search, best.near)
+    _confirm(table, formula, small, width, beta)
+    return DecomposableFrontier(
+        formula, sum(by_order.values()), by_order, width, beta, seed, best.value, runs, at_most
+    )
+
+
+def _check(k: int, *, beta: int, small: int, restarts: int, order: int, seconds: float) -> None:
+    if not 1 <= k <= MOST_VARIABLES:
+        raise DataError(
+            f"the search takes tables of 1 to {MOST_VARIABLES} variables, not {k}; take a margin."
+        )
+    for name, value in {"small": small, "restarts": restarts, "max_order": order}.items():
+        if value < 1:
+            raise DisclosureError(f"{name} is {value}; give at least 1.")
+    if beta < 0 or not seconds > 0:
+        raise DisclosureError(
+            f"beta is {beta} and seconds is {seconds}; give a width from 0 on, and some time."
+        )
+
+
+# What the search works on
+
+
+def _search(
+    table: Table,
+    small: int,
+    beta: int,
+    order: int,
+    kept: Formula,
+    weights: Mapping[int, float] | None,
+) -> Search:
+    from discreet._kernels.chordal import Limits, Rows, Search
+
+    rows = Rows(
+        np.ascontiguousarray(table.codes.T.astype(np.int32)),
+        np.array(table.shape, np.int64),
+        table.counts.copy(),
+        np.flatnonzero(table.counts <= small),
+    )
+    fixed = np.array(kept.graph.neighbours, np.int64)
+    extra = _extra(weights or {}, len(table.names))
+    return Search(rows, _memory(rows), extra, Limits(beta, order, fixed))
+
+
+def _memory(rows: Any) -> Memory:
+    from discreet._kernels.chordal import EMPTY, Memory
+
+    kind = np.int32 if rows.counts.sum() < 2**31 else np.int64
+    per_set = max(len(rows.watched), 1) * np.dtype(kind).itemsize
+    number = min(max(MOST_BYTES // per_set, 8), 1 << 16)
+    buckets = 1 << (18 if len(rows.sizes) <= 18 else 20)
+    bins = 1 << max(2 * len(rows.counts), 2).bit_length()
+    return Memory(
+        keys=np.full(buckets, EMPTY, np.int64),
+        least=np.zeros(buckets, np.int64),
+        slots=np.full(buckets, EMPTY, np.int64),
+        values=np.zeros((number, len(rows.watched)), kind),
+        owners=np.zeros(number, np.int64),
+        used=np.zeros(3, np.int64),
+        row_keys=np.zeros(len(rows.counts), np.int64),
+        bins=np.zeros(bins, np.int64),
+        sums=np.zeros(bins, np.int64),
+    )
+
+
+def _own(search: Search) -> Search:
+    """The same with a memory of its own, which knows what sets are wide but not their counts."""
+    known = search.memory
+    memory = _memory(search.rows)
+    memory.keys[:], memory.least[:] = known.keys, known.least
+    memory.used[0] = known.used[0]
+    return search._replace(memory=memory)
+
+
+def _extra(weights: Mapping[int, float], k: int) -> Extra:
+    from discreet._kernels.chordal import EMPTY, Extra, place
+
+    for s, weight in weights.items():
+        if not 0 < s < 1 << k:
+            raise DisclosureError(
+                f"weights has the bit set {s}, which is no margin of {k} variables; "
+                "bit p stands for variable p."
+            )
+        if not (isfinite(weight) and weight >= 0):
+            raise DisclosureError(f"the weight of the bit set {s} is {weight}; give 0 or more.")
+    size = 1 << max(2 * len(weights), 1).bit_length()
+    keys, worth = np.full(size, EMPTY, np.int64), np.zeros(size)
+    for s, weight in weights.items():
+        i = place(keys, s)
+        keys[i], worth[i] = s, weight - 1
+    return Extra(keys, worth, np.array(list(weights), np.int64))
+
+
+def _start(search: Search, kept: Formula, seed: int) -> tuple[int, ...]:
+    """A safe chordal graph with the margins to keep: no edge if there are none."""
+    width = _min_width(search, (0,) * len(kept.names))
+    if width is not None and width < search.limits.beta:
+        raise DisclosureError(
+            f"the one-way margins alone leave a small cell a width of {width}, less than beta = "
+            f"{search.limits.beta}; lower beta, or merge categories."
+        )
+    narrow = -1
+    for near in _triangulations(kept.graph, np.random.default_rng(seed)):
+        width = _min_width(search, near)
+        too_long = any(s.bit_count() > search.limits.order for s in Graph(near).cliques())
+        if not too_long and (width is None or width >= search.limits.beta):
+            return near
+        narrow = max(narrow, -1 if too_long or width is None else width)
+    left = f"leaves a small cell a width of {narrow}" if narrow >= 0 else "breaks max_order"
+    raise DisclosureError(
+        f"the release {kept}, made decomposable, {left}; beta is {search.limits.beta} and max_order "
+        f"{search.limits.order}. Release less of it first, or lower beta."
+    )
+
+
+def _triangulations(graph: Graph, rng: np.random.Generator) -> Iterable[tuple[int, ...]]:
+    """The graph, if it is chordal; else chordal graphs with few edges more."""
+    if graph.is_chordal:
+        yield graph.neighbours
+        return
+    k = len(graph.neighbours)
+    for _ in range(TRIANGULATIONS):
+        there = rng.permutation(k)
+        back = np.argsort(there)
+        moved = Graph(tuple(_relabel(graph.neighbours[p], there) for p in back))
+        filled = moved.minimal_triangulation().neighbours
+        yield tuple(_relabel(filled[there[p]], back) for p in range(k))
+
+
+def _relabel(s: int, places: Sequence[int] | np.ndarray[Any, Any]) -> int:
+    return sum(1 << int(places[p]) for p in bits(s))
+
+
+# The search
+
+
+def _state(search: Search, near: Sequence[int]) -> State:
+    from discreet._kernels.chordal import State, floor_of
+
+    floor = np.zeros(len(search.rows.watched), np.int64)
+    state = State(np.array(near, np.int64), floor, np.zeros_like(floor))
+    floor_of(search, state.near, floor)
+    return state
+
+
+def _restart(
+    search: Search, start: tuple[int, ...], seed: tuple[int, int], end: float, goal: float
+) -> Restart:
+    from discreet._kernels.chordal import FUEL, anneal, polish, worth_of
+
+    k, rng = len(start), np.random.default_rng(seed)
+    orders = rng.permuted(np.tile(np.arange(k), (ORDERS, 1)), axis=1)
+    fuel = max(1, 10_000_000 // max(len(search.rows.counts), 1))  # some tenths of a second
+    search.memory.used[FUEL] = fuel
+    state = _state(search, start)
+    value = worth_of(search.extra, state.near) + polish(search, state, orders[:1])
+    top, best, scale = value, state.near.copy(), max(value, 1.0) / k
+    length = STEPS * k if k > 1 else 0
+    done, quiet, trace = 0, 0, [(0, value)]
+    while quiet < PATIENCE and top < goal and length:
+        draws, at, before = rng.random((length, 5)), 0, top
+        while at < length and top < goal:
+            if time.monotonic() > end:
+                break
+            search.memory.used[FUEL] = fuel
+            hot, cold = HOT * scale, COLD * scale
+            value, higher, after = anneal(
+                search, state, value, top, best, draws, orders, at, hot, cold, SHARES, goal
+            )
+            if higher > top:
+                trace.append((done + after - at, higher))
+            top, at, done = higher, after, done + after - at
+        if at < length and top < goal:
+            break
+        quiet = 0 if top > before else quiet + 1
+    search.memory.used[FUEL] = fuel
+    state = _state(search, best)
+    polish(search, state, orders[:4])
+    top = worth_of(search.extra, state.near)
+    trace.append((done, top))
+    finished = quiet >= PATIENCE or top >= goal or not length
+    return Restart(seed, top, done, finished, tuple(trace), tuple(map(int, state.near)))
+
+
+def _min_width(search: Search, near: Sequence[int]) -> int | None:
+    """The narrowest width over the small cells, from scratch."""
+    from discreet._kernels.chordal import ceiling_of
+
+    state = _state(search, near)
+    ceiling_of(search, state.near, state.trial)
+    widths = state.trial - np.maximum(state.floor, 0)
+    return int(widths.min()) if len(widths) else None
+
+
+def _confirm(table: Table, formula: Formula, small: int, width: int | None, beta: int) -> None:
+    """Bound the small cells another way, from the release alone."""
+    found = bounds(Release.margins(table, formula), table.small(small), method="closed")
+    if found.narrowest != width or (width is not None and width < beta):
+        raise DisclosureError(
+            f"the search gives the release {formula} a narrowest width of {width} with beta = "
+            f"{beta}, its bounds {found.narrowest}; this is a fault of the search, report it."
+        )
+
+
+# What no decomposable release can exceed
+
+
+def _at_most(search: Search, k: int) -> int | None:
+    """A proven limit on the margins of a decomposable release, or None if it takes too long.
+
+    Adding the variables in perfect order, the one with q neighbours before it brings 2^q margins,
+    C(q, j - 1) of order j. A released margin is wide: its least count at a small cell is beta or
+    more. So with x_q variables of each q
+
+        sum_q C(q, j - 1) x_q <= the wide margins of order j,
+        sum_{q >= j - 1} x_q  <= k - j + 1, and the variables in wide margins of order j,
+
+    and k - j in place of k - j + 1 unless wide margins of order j, linked if they share j - 1
+    variables, reach all k: every variable after the first j that has j - 1 neighbours before it
+    links its margins to those before.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    wide = _wide(search, k)
+    if wide is None:
+        return None
+    most = len(wide)
+    rows, limits = [], []
+    for j, sets in enumerate(wide, 1):
+        rows.append([comb(q, j - 1) for q in range(most)])
+        limits.append(len(sets))
+        rows.append([int(q >= j - 1) for q in range(most)])
+        covered = np.bitwise_or.reduce(sets)
+        limits.append(min(int(covered).bit_count(), k - j + _spans(sets, k)))
+    worth = np.array([2.0**q for q in range(most)])
+    found = milp(
+        -worth,
+        constraints=[
+            LinearConstraint(np.array(rows, float), ub=np.array(limits, float)),
+            LinearConstraint(np.ones((1, most)), k, k),
+        ],
+        integrality=np.ones(most),
+        bounds=Bounds(0, k),
+        options={"mip_rel_gap": 0.0},
+    )
+    return int(-found.mip_dual_bound + 1e-6) if found.success else None
+
+
+def _wide(search: Search, k: int) -> list[list[int]] | None:
+    """All wide sets by order, or None if there are too many."""
+    from discreet._kernels.chordal import are_wide
+
+    level = [1 << p for p in range(k)]
+    wide, tried, total = [level], 0, k
+    most = MOST_WORK // max(len(search.rows.counts), 1)
+    while len(wide) < search.limits.order:
+        known = set(level)
+        bigger = [s | 1 << p for s in level for p in range(s.bit_length(), k)]
+        bigger = [s for s in bigger if all(child in known for child in children(s))]
+        tried += len(bigger)
+        if tried > most or total > MOST_WIDE or len(wide) > MOST_ORDER:
+            return None
+        sets = np.array(bigger, np.int64)
+        level = sets[are_wide(search, sets)].tolist()
+        if not level:
+            break
+        wide.append(level)
+        total += len(level)
+    return wide
+
+
+def _spans(sets: Sequence[int], k: int) -> bool:
+    """Whether sets that are linked by sharing all but one variable reach all variables."""
+    root: dict[int, int] = {}
+    reach: dict[int, int] = {}
+
+    def find(s: int) -> int:
+        while root.setdefault(s, s) != s:
+            root[s] = s = root[root[s]]
+        return s
+
+    for s in sets:
+        parts = {find(child) for child in children(s)}
+        union, top = s, parts.pop()
+        for part in (top, *parts):
+            union |= reach.pop(part, 0)
+            root[part] = top
+        reach[top] = union
+    return any(union == (1 << k) - 1 for union in reach.values())

@@ -1,0 +1,109 @@
+"""Witnesses inside slices: most variables held at the target's categories, a few let go."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.intruder.bounds.integer import IntegerProgram
+from discreet.intruder.bounds.opencells import OpenCells
+from discreet.release.release import Release
+from discreet.table.cells import Cells
+from discreet.table.table import Table
+
+LEAST_CELLS, MOST_CELLS = 64, 512
+TRIES = 4
+SECONDS_EACH = 2.0
+Ints = NDArray[np.int64]
+
+
+def slice_witnesses(
+    release: Release,
+    start: Table,
+    cells: Cells,
+    *,
+    beta: int,
+    seconds: float = 60.0,
+    seed: int = 0,
+) -> tuple[Ints, Ints]:
+    """The least and greatest count of each cell in tables that differ from `start` in one slice.
+
+    If only cells that share the target's categories on some variables move, a released margin keeps
+    its values when its part over the other variables does. So a slice is a small table with a small
+    release, and integer programs settle it. Slices grow until the cell spreads by `beta`.
+    """
+    rng, end = np.random.default_rng(seed), time.monotonic() + seconds
+    here = start.lookup(cells.project(start.names))
+    low, high = here.copy(), here.copy()
+    if release.known:
+        return low, high
+    sizes = [variable.size for variable in start.variables]
+    for least in _growing(math.prod(sizes)):
+        for row in np.flatnonzero(high - low < beta):
+            for _ in range(TRIES):
+                if time.monotonic() > end:
+                    return low, high
+                free = _choose(sizes, least, rng)
+                _search(release, start, cells, int(row), free, low, high, beta)
+                if high[row] - low[row] >= beta:
+                    break
+    return low, high
+
+
+def _growing(size: int) -> list[int]:
+    """Sizes of slices, each twice the one before, up to the whole table or what is quick."""
+    found, least = [], LEAST_CELLS
+    while least <= min(size, MOST_CELLS):
+        found.append(least)
+        least *= 2
+    return found or [size]
+
+
+def _choose(sizes: list[int], least: int, rng: np.random.Generator) -> list[int]:
+    """Variables in random order until the slice has `least` cells."""
+    free: list[int] = []
+    for axis in rng.permutation(len(sizes)):
+        if math.prod(sizes[a] for a in free) >= least:
+            break
+        free.append(int(axis))
+    return sorted(free)
+
+
+def _search(
+    release: Release,
+    start: Table,
+    cells: Cells,
+    row: int,
+    free: list[int],
+    low: Ints,
+    high: Ints,
+    beta: int,
+) -> None:
+    """Integer programs for one target in one slice; every target in the slice learns from it."""
+    names, codes = start.names, cells.project(start.names)
+    held = [axis for axis in range(len(names)) if axis not in free]
+    part = start.slice(**{names[a]: start.variables[a].categories[codes[row, a]] for a in held})
+    if not free or not len(part):
+        return
+    margins = [[n for n in margin if n in part.names] for margin in release.formula.margins]
+    margins = [margin for margin in margins if margin]
+    inside = OpenCells.of(Release.margins(part, margins or [part.names[:1]]))
+    same = np.flatnonzero((codes[:, held] == codes[row, held]).all(axis=1))
+    group = inside.group(part.names, np.unique(codes[same][:, free], axis=0))
+    places = np.unique(codes[same][:, free], axis=0, return_inverse=True)[1]
+    mine = int(places[np.flatnonzero(same == row)[0]])
+    program = IntegerProgram.build(inside)
+    for sign in (1, -1):
+        if high[row] - low[row] >= beta or not (group == mine).any():
+            return
+        enough = int(low[row] + beta if sign > 0 else high[row] - beta)
+        _, table = program.optimum(
+            np.flatnonzero(group == mine), sign, SECONDS_EACH, enough=max(enough, 0)
+        )
+        if table is not None:
+            sums = np.bincount(group, table, len(same) + 1)[places].astype(np.int64)
+            low[same] = np.minimum(low[same], sums)
+            high[same] = np.maximum(high[same], sums)

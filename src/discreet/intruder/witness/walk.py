@@ -1,0 +1,84 @@
+"""Walks through the tables that fit a release, by its smallest moves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.release.release import Release
+from discreet.table.keys import Codes, keys, unravel
+from discreet.table.lattice import bits, children, closure
+from discreet.table.table import Table
+
+MOST_CELLS = 1 << 24
+MOST_DIGITS = 20
+Ints = NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class Walks:
+    """Moves on the sets S that are not released while all their parts are.
+
+    A released margin misses a variable of S, and along that variable the signs cancel: every such
+    move keeps every margin.
+    """
+
+    release: Release
+    possible: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        shape = [variable.size for variable in self.release.variables]
+        self._shape, self._sets = shape, list[int]()
+        if math.prod(shape) <= MOST_CELLS and not self.release.known:
+            self._sets = [
+                s
+                for s in unreleased(self.release.formula.sets, len(shape))
+                if all(shape[p] > 1 for p in bits(s)) and s.bit_count() <= MOST_DIGITS
+            ]
+        self.possible = bool(self._sets)
+        self._members = np.array([p for s in self._sets for p in bits(s)], np.int64)
+        ends = np.cumsum([s.bit_count() for s in self._sets])
+        # a larger move asks for more filled cells, and is made less often: try it less often
+        largest = max((s.bit_count() for s in self._sets), default=0)
+        times = [4 ** min(largest - s.bit_count(), 6) for s in self._sets]
+        self._urn = np.repeat(np.arange(len(times)), np.array(times, np.int64))
+        self._starts = np.concatenate([[0], ends]).astype(np.int64)
+
+    def walk(
+        self, table: Table, cells: Codes, tries: int, seed: int
+    ) -> tuple[Table, Ints, Ints, int]:
+        """Where a walk ends, the least and greatest values of `cells` on it, and its steps."""
+        from discreet._kernels.moves import walk
+
+        x = table.dense().ravel()
+        low, high = x.copy(), x.copy()
+        steps = [math.prod(self._shape[i + 1 :]) for i in range(len(self._shape))]
+        made = walk(
+            x,
+            np.array(self._shape, np.int64),
+            np.array(steps, np.int64),
+            self._members,
+            self._starts,
+            self._urn,
+            tries,
+            seed,
+            low,
+            high,
+        )
+        places, at = np.flatnonzero(x), keys(cells, self._shape)
+        end = Table(table.variables, unravel(places, self._shape), x[places])
+        return end, low[at], high[at], int(made)
+
+
+def unreleased(sets: tuple[int, ...], k: int) -> list[int]:
+    """The smallest sets that no margin contains.
+
+    >>> unreleased((0b011, 0b110), 3)
+    [5]
+    """
+    released = closure(sets) | {0}
+    above = {s | 1 << p for s in released for p in range(k)} - released
+    return sorted(s for s in above if all(child in released for child in children(s)))
