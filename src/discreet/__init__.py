@@ -14,10 +14,16 @@ if TYPE_CHECKING:
     from discreet.decision.decide import Decision as Decision
     from discreet.decision.decide import decide as decide
     from discreet.decision.policy import Policy as Policy
+    from discreet.decision.scores import Scores as Scores
     from discreet.decision.verdict import Verdict as Verdict
+    from discreet.decision.widths import Widths as Widths
+    from discreet.decision.widths import critical_widths as critical_widths
     from discreet.errors import DisclosureError as DisclosureError
+    from discreet.intruder.bounds.bounder import Proof as Proof
     from discreet.intruder.bounds.bounder import bounds as bounds
     from discreet.intruder.bounds.result import CellBounds as CellBounds
+    from discreet.intruder.bounds.shuttle import Shuttle as Shuttle
+    from discreet.intruder.tables.count import count as count
     from discreet.release.release import Release as Release
     from discreet.report.html import write_html as write_html
     from discreet.table.formula import Formula as Formula
@@ -35,14 +41,20 @@ _HOMES = {
     "Hierarchy": "data.hierarchy",
     "Microdata": "table.microdata",
     "Policy": "decision.policy",
+    "Proof": "intruder.bounds.bounder",
     "Release": "release.release",
     "Role": "data.codebook",
+    "Scores": "decision.scores",
+    "Shuttle": "intruder.bounds.shuttle",
     "Table": "table.table",
     "Variable": "data.codebook",
     "Verdict": "decision.verdict",
+    "Widths": "decision.widths",
     "alternatives": "decision.alternatives",
     "assess": "decision.assess",
     "bounds": "intruder.bounds.bounder",
+    "count": "intruder.tables.count",
+    "critical_widths": "decision.widths",
     "decide": "decision.decide",
     "load": "table.load",
     "write_html": "report.html",

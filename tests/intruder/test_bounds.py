@@ -89,7 +89,7 @@ def test_contradictions_are_refused():
         bounds(release.insider({"A": 0, "B": 0}, 2).insider({"A": 0, "B": 1}, 2))
     with pytest.raises(InconsistentRelease, match="below its margin"):
         release.impossible({"A": 0})
-    with pytest.raises(InconsistentRelease, match="structural zero.*contradict each other"):
+    with pytest.raises(InconsistentRelease, match=r"structural zero.*contradict each other"):
         bounds(release.impossible({"A": 0, "B": 0}).impossible({"A": 0, "B": 1}))
 
 

@@ -19,7 +19,8 @@ def test_what_is_seen_is_in_the_fibre(data, array):
     margins = data.draw(releases(array.ndim))
     table = named(array)
     release = Release.margins(table, letters(margins))
-    low, high = slice_witnesses(release, table, table.all(), beta=100, seconds=5)
+    seen = slice_witnesses(release, table, table.all(), beta=100, seconds=5)
+    low, high = seen.low, seen.high
     tables = fibre(array, margins).reshape(-1, array.size)
     for cell in range(array.size):
         assert low[cell] in tables[:, cell]

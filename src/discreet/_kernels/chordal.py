@@ -38,7 +38,7 @@ class Rows(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What is known of sets: the least count over the watched rows, and maybe all counts.
+    """What is known of sets: a limit on the least count over the watched rows, maybe all counts.
 
     `keys` is an open hash table of sets; the counts of `keys[i]` are `values[slots[i]]`, and
     `owners` leads back. `used` has the keys and slots taken, and how many sets may still be
@@ -144,15 +144,13 @@ def _count(rows, memory, s, out):
         for r in range(len(keys)):
             keys[r] = keys[r] * size + column[r]
         span *= size
-    memory.bins[:] = EMPTY
+    if span > len(memory.sums):
+        _renumber(memory)
+    memory.sums[: min(span, len(memory.sums))] = 0
     for r in range(len(keys)):
-        i = place(memory.bins, keys[r])
-        if memory.bins[i] == EMPTY:
-            memory.bins[i] = keys[r]
-            memory.sums[i] = 0
-        memory.sums[i] += rows.counts[r]
+        memory.sums[keys[r]] += rows.counts[r]
     for j in range(len(rows.watched)):
-        out[j] = memory.sums[place(memory.bins, keys[rows.watched[j]])]
+        out[j] = memory.sums[keys[rows.watched[j]]]
 
 
 @njit(cache=True)
@@ -194,13 +192,23 @@ def is_wide(search, s):
     """Whether a set has a count of beta or more at every watched row."""
     memory, beta = search.memory, search.limits.beta
     i = place(memory.keys, s)
-    if memory.keys[i] == EMPTY:
-        _make_room(memory, 1)
-        _counts(search, s)
-        i = place(memory.keys, s)
-        if memory.least[i] < beta:  # no graph will ask for its counts
-            memory.slots[i] = EMPTY
-            memory.used[SLOTS] -= 1
+    if memory.keys[i] != EMPTY:
+        return memory.least[i] >= beta
+    _make_room(memory, 1)
+    rest = s
+    while rest:  # a part that is known not to be wide saves the counting
+        part = place(memory.keys, s & ~(rest & -rest))
+        rest &= rest - 1
+        if memory.keys[part] != EMPTY and memory.least[part] < beta:
+            i = place(memory.keys, s)
+            memory.keys[i], memory.least[i] = s, memory.least[part]
+            memory.used[KEYS] += 1
+            return False
+    _counts(search, s)
+    i = place(memory.keys, s)
+    if memory.least[i] < beta:  # no graph will ask for its counts
+        memory.slots[i] = EMPTY
+        memory.used[SLOTS] -= 1
     return memory.least[i] >= beta
 
 

@@ -12,6 +12,7 @@ from discreet.cli.count import count_command
 from discreet.cli.diff import diff_command
 from discreet.cli.examples import examples_command
 from discreet.cli.policy import policy_command
+from discreet.cli.widths import widths_command
 from discreet.errors import DisclosureError
 
 
@@ -59,5 +60,6 @@ for command in (
     diff_command,
     examples_command,
     policy_command,
+    widths_command,
 ):
     main.add_command(command)

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from discreet._kernels.chordal import Extra, Memory, Search, State
 
 MOST_VARIABLES = 60
-STEPS = 12_000  # of one cooling, for each variable
-PATIENCE = 25  # coolings without a better release before a restart ends
-HOT, COLD = 0.6, 0.05  # temperatures, in units of the worth that a variable brings
+SHORT, LONG = 100, 12_800  # steps of the first cooling, for each variable; then twice as many
+PATIENCE = 25  # long coolings without a better release before a restart ends
+HOT, COLD = 1.0, 0.02  # temperatures, in units of the worth that a variable brings
 SHARES = (0.35, 0.9)  # edges, then vertices, the rest swaps
 ORDERS = 256
-MOST_BYTES = 1 << 28
+MOST_BYTES = 1 << 29
 MOST_WORK = 100_000_000  # rows counted in the proof: some seconds
 MOST_WIDE = 40_000
 MOST_ORDER = 30
@@ -150,7 +150,6 @@ def decomposable_frontier(
     >>> decomposable_frontier(load("example:czech"), beta=3)
     DecomposableFrontier(...)
     """
-    end = time.monotonic() + seconds
     k = len(table.names)
     order = k if max_order is None else max_order
     _check(k, beta=beta, small=small, restarts=restarts, order=order, seconds=seconds)
@@ -161,9 +160,11 @@ def decomposable_frontier(
             f"max_order is {order}; raise max_order or leave it out."
         )
     search = _search(table, small, beta, order, kept, weights)
+    _compile(search)
+    end = time.monotonic() + seconds
     start = _start(search, kept, seed)
     at_most = None if weights else _at_most(search, k)
-    goal = inf if at_most is None else at_most
+    goal = inf if at_most is None else float(at_most)
 
     def run(i: int) -> Restart:
         return _restart(_own(search), start, (seed, i), end, goal)
@@ -319,6 +320,19 @@ def _state(search: Search, near: Sequence[int]) -> State:
     return state
 
 
+def _compile(search: Search) -> None:
+    """Have the kernels compiled, once for all, before the clock starts."""
+    from discreet._kernels.chordal import FUEL, anneal, are_wide, polish
+
+    search.memory.used[FUEL] = 0
+    state, orders = _state(search, (0,) * len(search.rows.sizes)), np.zeros((1, 1), np.int64)
+    are_wide(search, orders[0, :0])
+    polish(search, state, orders)
+    anneal(
+        search, state, 0.0, 0.0, state.near, np.zeros((1, 5)), orders, 0, 1.0, 1.0, SHARES, inf
+    )
+
+
 def _restart(
     search: Search, start: tuple[int, ...], seed: tuple[int, int], end: float, goal: float
 ) -> Restart:
@@ -331,9 +345,9 @@ def _restart(
     state = _state(search, start)
     value = worth_of(search.extra, state.near) + polish(search, state, orders[:1])
     top, best, scale = value, state.near.copy(), max(value, 1.0) / k
-    length = STEPS * k if k > 1 else 0
-    done, quiet, trace = 0, 0, [(0, value)]
-    while quiet < PATIENCE and top < goal and length:
+    length = SHORT * k
+    done, quiet, trace = 0, 0 if k > 1 else PATIENCE, [(0, value)]
+    while quiet < PATIENCE and top < goal:
         draws, at, before = rng.random((length, 5)), 0, top
         while at < length and top < goal:
             if time.monotonic() > end:
@@ -348,13 +362,14 @@ def _restart(
             top, at, done = higher, after, done + after - at
         if at < length and top < goal:
             break
-        quiet = 0 if top > before else quiet + 1
+        quiet = 0 if top > before or length < LONG * k else quiet + 1
+        length = min(2 * length, LONG * k)
     search.memory.used[FUEL] = fuel
     state = _state(search, best)
     polish(search, state, orders[:4])
     top = worth_of(search.extra, state.near)
     trace.append((done, top))
-    finished = quiet >= PATIENCE or top >= goal or not length
+    finished = quiet >= PATIENCE or top >= goal
     return Restart(seed, top, done, finished, tuple(trace), tuple(map(int, state.near)))
 
 

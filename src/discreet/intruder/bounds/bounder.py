@@ -33,6 +33,7 @@ CLOSED = "closed form"
 QUICK = 500_000
 BRANCH = 1.0
 MANY = 100
+SLICED = 1 << 12
 
 
 class Found(NamedTuple):
@@ -279,27 +280,23 @@ class Part:
 
         start = proof.start.margin(self.release.names)
         low, high = found.seen_low.copy(), found.seen_high.copy()
-
-        def note(least: Ints, most: Ints) -> None:
-            low[rows] = np.minimum(low[rows], least)
-            high[rows] = np.maximum(high[rows], most)
-
-        cells = Cells(self.release.variables, codes[rows], np.zeros(len(rows), np.int64))
-        seen = witnesses(
-            self.release,
-            start,
-            cells,
-            beta=proof.beta,
-            lower=found.lower[rows],
-            upper=found.upper[rows],
-            seconds=proof.seconds / 2,
-        )
-        note(seen.low, seen.high)
-        rows = rows[high[rows] - low[rows] < proof.beta]
-        if len(rows):
-            cells = Cells(self.release.variables, codes[rows], np.zeros(len(rows), np.int64))
-            seconds = proof.seconds / 2
-            note(*slice_witnesses(self.release, start, cells, beta=proof.beta, seconds=seconds))
+        # slices hold most of a small table; of a large one they hold hardly anybody
+        small = math.prod(variable.size for variable in self.release.variables) <= SLICED
+        for search in (slice_witnesses, witnesses)[:: 1 if small else -1]:
+            rows = rows[high[rows] - np.minimum(low[rows], high[rows]) < proof.beta]
+            if not len(rows):
+                break
+            seen = search(
+                self.release,
+                start,
+                Cells(self.release.variables, codes[rows], np.zeros(len(rows), np.int64)),
+                beta=proof.beta,
+                lower=found.lower[rows],
+                upper=found.upper[rows],
+                seconds=proof.seconds / 2,
+            )
+            low[rows] = np.minimum(low[rows], seen.low)
+            high[rows] = np.maximum(high[rows], seen.high)
         return found._replace(seen_low=low, seen_high=high)
 
     def _most(self, names: tuple[str, ...], codes: Codes) -> Ints:

@@ -133,7 +133,8 @@ class _Search:
     def run(self) -> None:
         """Walk, then climb the ladder: more people for the cells that need it."""
         self.walk(self.start, FIRST_WALK * len(self.start))
-        ladder = [rung for rung in LADDER if 4 * rung >= min(len(self.start), LADDER[-1])]
+        most = min(len(self.start), LADDER[-1])
+        ladder = [rung for rung in LADDER if most <= 4 * rung < 16 * most] or [most]
         for donors in ladder * ROUNDS:
             todo = self.rng.permutation(np.flatnonzero(self.unfinished()))
             for target in track(todo.tolist(), f"witnesses among {donors:,} cells"):

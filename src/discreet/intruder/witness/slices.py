@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.intruder.bounds.integer import IntegerProgram
 from discreet.intruder.bounds.opencells import OpenCells
+from discreet.intruder.witness.search import Witnesses
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.table import Table
@@ -26,31 +28,32 @@ def slice_witnesses(
     cells: Cells,
     *,
     beta: int,
+    lower: Ints | None = None,
+    upper: Ints | None = None,
     seconds: float = 60.0,
     seed: int = 0,
-) -> tuple[Ints, Ints]:
-    """The least and greatest count of each cell in tables that differ from `start` in one slice.
+) -> Witnesses:
+    """How far `cells` vary over tables that differ from `start` in one slice.
 
     If only cells that share the target's categories on some variables move, a released margin keeps
     its values when its part over the other variables does. So a slice is a small table with a small
-    release, and integer programs settle it. Slices grow until the cell spreads by `beta`.
+    release, and integer programs settle it. Slices grow until the cell spreads by `beta`, or from
+    `lower` to `upper`.
     """
-    rng, end = np.random.default_rng(seed), time.monotonic() + seconds
+    rng, begun = np.random.default_rng(seed), time.monotonic()
     here = start.lookup(cells.project(start.names))
-    low, high = here.copy(), here.copy()
-    if release.known:
-        return low, high
+    low, high, tables = here.copy(), here.copy(), 0
+    wanted = np.full(len(cells), beta) if lower is None or upper is None else upper - lower
+    wanted = np.minimum(wanted, beta)
     sizes = [variable.size for variable in start.variables]
-    for least in _growing(math.prod(sizes)):
-        for row in np.flatnonzero(high - low < beta):
-            for _ in range(TRIES):
-                if time.monotonic() > end:
-                    return low, high
-                free = _choose(sizes, least, rng)
-                _search(release, start, cells, int(row), free, low, high, beta)
-                if high[row] - low[row] >= beta:
-                    break
-    return low, high
+    trials = [] if release.known else _growing(math.prod(sizes))
+    for least, _ in itertools.product(trials, range(TRIES)):
+        for row in np.flatnonzero(high - low < wanted):
+            if time.monotonic() > begun + seconds:
+                break
+            free = _choose(sizes, least, rng)
+            tables += _search(release, start, cells, int(row), free, low, high, int(wanted[row]))
+    return Witnesses(low, high, tables, time.monotonic() - begun, "integer programs in slices")
 
 
 def _growing(size: int) -> list[int]:
@@ -81,13 +84,13 @@ def _search(
     low: Ints,
     high: Ints,
     beta: int,
-) -> None:
+) -> int:
     """Integer programs for one target in one slice; every target in the slice learns from it."""
     names, codes = start.names, cells.project(start.names)
     held = [axis for axis in range(len(names)) if axis not in free]
     part = start.slice(**{names[a]: start.variables[a].categories[codes[row, a]] for a in held})
     if not free or not len(part):
-        return
+        return 0
     margins = [[n for n in margin if n in part.names] for margin in release.formula.margins]
     margins = [margin for margin in margins if margin]
     inside = OpenCells.of(Release.margins(part, margins or [part.names[:1]]))
@@ -96,9 +99,10 @@ def _search(
     places = np.unique(codes[same][:, free], axis=0, return_inverse=True)[1]
     mine = int(places[np.flatnonzero(same == row)[0]])
     program = IntegerProgram.build(inside)
+    found = 0
     for sign in (1, -1):
         if high[row] - low[row] >= beta or not (group == mine).any():
-            return
+            return found
         enough = int(low[row] + beta if sign > 0 else high[row] - beta)
         _, table = program.optimum(
             np.flatnonzero(group == mine), sign, SECONDS_EACH, enough=max(enough, 0)
@@ -107,3 +111,5 @@ def _search(
             sums = np.bincount(group, table, len(same) + 1)[places].astype(np.int64)
             low[same] = np.minimum(low[same], sums)
             high[same] = np.maximum(high[same], sums)
+            found += 1
+    return found
