@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from discreet._kernels import chordal
+from discreet._kernels import chordal, sets
 from discreet.data.codebook import Variable
 from discreet.decision import decomposable
 from discreet.decision.decomposable import decomposable_frontier
@@ -169,7 +169,7 @@ def test_counts_where_keys_do_not_fit_in_64_bits():
     search = search_on(table, 1)
     for s in (0, 0b1011, (1 << 40) - 1, ((1 << 40) - 1) ^ 0b111):
         out = np.zeros(len(search.rows.watched), np.int64)
-        chordal._count(search.rows, search.memory, s, out)
+        sets._count(search.rows, search.memory, s, out)
         names = [name for i, name in enumerate(table.names) if s >> i & 1]
         expected = table.margin(names).lookup(table.small().project(names))
         assert np.array_equal(out, expected)
@@ -208,7 +208,7 @@ def test_a_cycle_that_comes_first_is_filled():
 def test_a_first_release_that_is_not_safe_is_refused():
     table = load("example:tract")
     with pytest.raises(DisclosureError, match=r"Race\*Income.*width of 0"):
-        decomposable_frontier(table, first=["Gender Race Income".split()])
+        decomposable_frontier(table, first=[["Gender", "Race", "Income"]])
 
 
 def test_max_order_limits_the_margins():
@@ -248,6 +248,7 @@ def test_what_it_gives():
         ({"restarts": 0}, "restarts is 0"),
         ({"seconds": 0}, "seconds is 0"),
         ({"beta": -1}, "beta is -1"),
+        ({"seed": -1}, "seed is -1"),
         ({"small": 0}, "small is 0"),
         ({"max_order": 0}, "max_order is 0"),
         ({"weights": {8: 1.0}}, "bit set 8"),

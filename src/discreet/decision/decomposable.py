@@ -12,22 +12,24 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from math import comb, inf, isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.decision.decomposable_most import most_released
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.release.release import Release, as_formula
 from discreet.table.cells import frame
 from discreet.table.formula import Formula
 from discreet.table.graph import Graph
-from discreet.table.lattice import bits, children
+from discreet.table.lattice import bits
 from discreet.table.table import Table
 
 if TYPE_CHECKING:
-    from discreet._kernels.chordal import Extra, Memory, Search, State
+    from discreet._kernels.chordal import State
+    from discreet._kernels.sets import Extra, Memory, Search
 
 MOST_VARIABLES = 60
 SHORT, LONG = 100, 12_800  # steps of the first cooling, for each variable; then twice as many
@@ -36,9 +38,6 @@ HOT, COLD = 1.0, 0.02  # temperatures, in units of the worth that a variable bri
 SHARES = (0.35, 0.9)  # edges, then vertices, the rest swaps
 ORDERS = 256
 MOST_BYTES = 1 << 29
-MOST_WORK = 100_000_000  # rows counted in the proof: some seconds
-MOST_WIDE = 40_000
-MOST_ORDER = 30
 TRIANGULATIONS = 64
 
 
@@ -76,7 +75,7 @@ class DecomposableFrontier:
     @property
     def reached(self) -> int:
         """How many restarts reached the best value."""
-        return sum(bool(np.isclose(run.value, self.value, rtol=1e-12)) for run in self.restarts)
+        return sum(bool(np.isclose(run.value, self.value, rtol=1e-9)) for run in self.restarts)
 
     @property
     def optimal(self) -> bool:
@@ -148,11 +147,12 @@ def decomposable_frontier(
 
     >>> from discreet.table.load import load
     >>> decomposable_frontier(load("example:czech"), beta=3)
-    DecomposableFrontier(...)
+    DecomposableFrontier(47 of 63 margins, 2 maximal, narrowest width 3: proven best, 5 of 5
+    restarts)
     """
     k = len(table.names)
     order = k if max_order is None else max_order
-    _check(k, beta=beta, small=small, restarts=restarts, order=order, seconds=seconds)
+    _check(k, beta, seconds, seed, small=small, restarts=restarts, max_order=order)
     kept = as_formula(first, table.names) if first else Formula(table.names, ())
     if long := [margin for margin in kept.margins if len(margin) > order]:
         raise DisclosureError(
@@ -163,7 +163,7 @@ def decomposable_frontier(
     _compile(search)
     end = time.monotonic() + seconds
     start = _start(search, kept, seed)
-    at_most = None if weights else _at_most(search, k)
+    at_most = None if weights else most_released(search, k)
     goal = inf if at_most is None else float(at_most)
 
     def run(i: int) -> Restart:
@@ -181,18 +181,19 @@ def decomposable_frontier(
     )
 
 
-def _check(k: int, *, beta: int, small: int, restarts: int, order: int, seconds: float) -> None:
+def _check(k: int, beta: int, seconds: float, seed: int, **positive: int) -> None:
     if not 1 <= k <= MOST_VARIABLES:
         raise DataError(
             f"the search takes tables of 1 to {MOST_VARIABLES} variables, not {k}; take a margin."
         )
-    for name, value in {"small": small, "restarts": restarts, "max_order": order}.items():
+    for name, value in positive.items():
         if value < 1:
             raise DisclosureError(f"{name} is {value}; give at least 1.")
-    if beta < 0 or not seconds > 0:
-        raise DisclosureError(
-            f"beta is {beta} and seconds is {seconds}; give a width from 0 on, and some time."
-        )
+    for name, value in {"beta": beta, "seed": seed}.items():
+        if value < 0:
+            raise DisclosureError(f"{name} is {value}; give 0 or more.")
+    if not seconds > 0:
+        raise DisclosureError(f"seconds is {seconds}; give the search some time.")
 
 
 # What the search works on
@@ -206,7 +207,7 @@ def _search(
     kept: Formula,
     weights: Mapping[int, float] | None,
 ) -> Search:
-    from discreet._kernels.chordal import Limits, Rows, Search
+    from discreet._kernels.sets import Limits, Rows, Search
 
     rows = Rows(
         np.ascontiguousarray(table.codes.T.astype(np.int32)),
@@ -220,7 +221,7 @@ def _search(
 
 
 def _memory(rows: Any) -> Memory:
-    from discreet._kernels.chordal import EMPTY, Memory
+    from discreet._kernels.sets import EMPTY, Memory
 
     kind = np.int32 if rows.counts.sum() < 2**31 else np.int64
     per_set = max(len(rows.watched), 1) * np.dtype(kind).itemsize
@@ -250,7 +251,7 @@ def _own(search: Search) -> Search:
 
 
 def _extra(weights: Mapping[int, float], k: int) -> Extra:
-    from discreet._kernels.chordal import EMPTY, Extra, place
+    from discreet._kernels.sets import EMPTY, Extra, place
 
     for s, weight in weights.items():
         if not 0 < s < 1 << k:
@@ -285,8 +286,8 @@ def _start(search: Search, kept: Formula, seed: int) -> tuple[int, ...]:
         narrow = max(narrow, -1 if too_long or width is None else width)
     left = f"leaves a small cell a width of {narrow}" if narrow >= 0 else "breaks max_order"
     raise DisclosureError(
-        f"the release {kept}, made decomposable, {left}; beta is {search.limits.beta} and max_order "
-        f"{search.limits.order}. Release less of it first, or lower beta."
+        f"the release {kept}, made decomposable, {left}; beta is {search.limits.beta} and "
+        f"max_order {search.limits.order}. Release less of it first, or lower beta."
     )
 
 
@@ -322,21 +323,21 @@ def _state(search: Search, near: Sequence[int]) -> State:
 
 def _compile(search: Search) -> None:
     """Have the kernels compiled, once for all, before the clock starts."""
-    from discreet._kernels.chordal import FUEL, anneal, are_wide, polish
+    from discreet._kernels.chordal import anneal, polish
+    from discreet._kernels.sets import FUEL, are_wide
 
     search.memory.used[FUEL] = 0
     state, orders = _state(search, (0,) * len(search.rows.sizes)), np.zeros((1, 1), np.int64)
     are_wide(search, orders[0, :0])
     polish(search, state, orders)
-    anneal(
-        search, state, 0.0, 0.0, state.near, np.zeros((1, 5)), orders, 0, 1.0, 1.0, SHARES, inf
-    )
+    anneal(search, state, 0.0, 0.0, state.near, np.zeros((1, 5)), orders, 0, 1.0, 1.0, SHARES, inf)
 
 
 def _restart(
     search: Search, start: tuple[int, ...], seed: tuple[int, int], end: float, goal: float
 ) -> Restart:
-    from discreet._kernels.chordal import FUEL, anneal, polish, worth_of
+    from discreet._kernels.chordal import anneal, polish, worth_of
+    from discreet._kernels.sets import FUEL
 
     k, rng = len(start), np.random.default_rng(seed)
     orders = rng.permuted(np.tile(np.arange(k), (ORDERS, 1)), axis=1)
@@ -362,10 +363,11 @@ def _restart(
             top, at, done = higher, after, done + after - at
         if at < length and top < goal:
             break
+        value = worth_of(search.extra, state.near)  # weights round
         quiet = 0 if top > before or length < LONG * k else quiet + 1
         length = min(2 * length, LONG * k)
     search.memory.used[FUEL] = fuel
-    state = _state(search, best)
+    state = _state(search, best.tolist())
     polish(search, state, orders[:4])
     top = worth_of(search.extra, state.near)
     trace.append((done, top))
@@ -391,90 +393,3 @@ def _confirm(table: Table, formula: Formula, small: int, width: int | None, beta
             f"the search gives the release {formula} a narrowest width of {width} with beta = "
             f"{beta}, its bounds {found.narrowest}; this is a fault of the search, report it."
         )
-
-
-# What no decomposable release can exceed
-
-
-def _at_most(search: Search, k: int) -> int | None:
-    """A proven limit on the margins of a decomposable release, or None if it takes too long.
-
-    Adding the variables in perfect order, the one with q neighbours before it brings 2^q margins,
-    C(q, j - 1) of order j. A released margin is wide: its least count at a small cell is beta or
-    more. So with x_q variables of each q
-
-        sum_q C(q, j - 1) x_q <= the wide margins of order j,
-        sum_{q >= j - 1} x_q  <= k - j + 1, and the variables in wide margins of order j,
-
-    and k - j in place of k - j + 1 unless wide margins of order j, linked if they share j - 1
-    variables, reach all k: every variable after the first j that has j - 1 neighbours before it
-    links its margins to those before.
-    """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    wide = _wide(search, k)
-    if wide is None:
-        return None
-    most = len(wide)
-    rows, limits = [], []
-    for j, sets in enumerate(wide, 1):
-        rows.append([comb(q, j - 1) for q in range(most)])
-        limits.append(len(sets))
-        rows.append([int(q >= j - 1) for q in range(most)])
-        covered = np.bitwise_or.reduce(sets)
-        limits.append(min(int(covered).bit_count(), k - j + _spans(sets, k)))
-    worth = np.array([2.0**q for q in range(most)])
-    found = milp(
-        -worth,
-        constraints=[
-            LinearConstraint(np.array(rows, float), ub=np.array(limits, float)),
-            LinearConstraint(np.ones((1, most)), k, k),
-        ],
-        integrality=np.ones(most),
-        bounds=Bounds(0, k),
-        options={"mip_rel_gap": 0.0},
-    )
-    return int(-found.mip_dual_bound + 1e-6) if found.success else None
-
-
-def _wide(search: Search, k: int) -> list[list[int]] | None:
-    """All wide sets by order, or None if there are too many."""
-    from discreet._kernels.chordal import are_wide
-
-    level = [1 << p for p in range(k)]
-    wide, tried, total = [level], 0, k
-    most = MOST_WORK // max(len(search.rows.counts), 1)
-    while len(wide) < search.limits.order:
-        known = set(level)
-        bigger = [s | 1 << p for s in level for p in range(s.bit_length(), k)]
-        bigger = [s for s in bigger if all(child in known for child in children(s))]
-        tried += len(bigger)
-        if tried > most or total > MOST_WIDE or len(wide) > MOST_ORDER:
-            return None
-        sets = np.array(bigger, np.int64)
-        level = sets[are_wide(search, sets)].tolist()
-        if not level:
-            break
-        wide.append(level)
-        total += len(level)
-    return wide
-
-
-def _spans(sets: Sequence[int], k: int) -> bool:
-    """Whether sets that are linked by sharing all but one variable reach all variables."""
-    root: dict[int, int] = {}
-    reach: dict[int, int] = {}
-
-    def find(s: int) -> int:
-        while root.setdefault(s, s) != s:
-            root[s] = s = root[root[s]]
-        return s
-
-    for s in sets:
-        parts = {find(child) for child in children(s)}
-        union, top = s, parts.pop()
-        for part in (top, *parts):
-            union |= reach.pop(part, 0)
-            root[part] = top
-        reach[top] = union
-    return any(union == (1 << k) - 1 for union in reach.values())

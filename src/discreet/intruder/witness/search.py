@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError, InconsistentRelease
+from discreet.errors import DataError, InconsistentRelease, SolverError
 from discreet.intruder.witness.program import Moves, matches
 from discreet.intruder.witness.support import Supports
 from discreet.intruder.witness.walk import Walks
@@ -32,8 +32,10 @@ Ints = NDArray[np.int64]
 class Witnesses:
     """The least and the greatest value of each target cell in the tables that were found.
 
-    Every one of the `tables` was checked in integers to fit the release, so the true interval of a
-    cell holds low..high; nothing here says that it ends there.
+    Every one of the `tables` was checked in integers to fit the release. Between two of them a walk
+    may pass others: there each step is a move on an unreleased set, which keeps every margin, and
+    is made only if no count falls below zero. So the true interval of a cell holds low..high;
+    nothing here says that it ends there.
     """
 
     low: Ints
@@ -187,7 +189,12 @@ class _Search:
         while tries > 0 and self.walks.possible and self.going():
             part = min(tries, LONGEST_WALK * len(table))
             seed = int(self.rng.integers(1 << 31))
-            table, low, high, made = self.walks.walk(table, self.codes, part, seed)
+            end, low, high, made = self.walks.walk(table, self.codes, part, seed)
+            change = np.concatenate([end.counts, -table.counts])
+            checked = self.moves.moved(table, np.concatenate([end.codes, table.codes]), change)
+            if checked is None:
+                raise SolverError("a walk lost a released margin; report this as a bug.")
+            table = checked
             self.steps += made
             np.minimum(self.low, low, out=self.low)
             np.maximum(self.high, high, out=self.high)
