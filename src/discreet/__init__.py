@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from discreet.decision.assess import assess as assess
     from discreet.decision.decide import Decision as Decision
     from discreet.decision.decide import decide as decide
+    from discreet.decision.frontier import Frontier as Frontier
+    from discreet.decision.frontier import frontier as frontier
     from discreet.decision.policy import Policy as Policy
     from discreet.decision.scores import Scores as Scores
     from discreet.decision.verdict import Verdict as Verdict
@@ -38,6 +40,7 @@ _HOMES = {
     "Decision": "decision.decide",
     "DisclosureError": "errors",
     "Formula": "table.formula",
+    "Frontier": "decision.frontier",
     "Hierarchy": "data.hierarchy",
     "Microdata": "table.microdata",
     "Policy": "decision.policy",
@@ -56,6 +59,7 @@ _HOMES = {
     "count": "intruder.tables.count",
     "critical_widths": "decision.widths",
     "decide": "decision.decide",
+    "frontier": "decision.frontier",
     "load": "table.load",
     "write_html": "report.html",
 }

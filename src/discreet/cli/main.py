@@ -11,6 +11,7 @@ from discreet.cli.bounds import bounds_command
 from discreet.cli.count import count_command
 from discreet.cli.diff import diff_command
 from discreet.cli.examples import examples_command
+from discreet.cli.frontier import frontier_command
 from discreet.cli.policy import policy_command
 from discreet.cli.widths import widths_command
 from discreet.errors import DisclosureError
@@ -59,6 +60,7 @@ for command in (
     count_command,
     diff_command,
     examples_command,
+    frontier_command,
     policy_command,
     widths_command,
 ):
