@@ -173,7 +173,18 @@ def test_examples(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["assess"], ["bounds"], ["diff"], ["examples"], ["policy"]]
+    "command",
+    [
+        [],
+        ["assess"],
+        ["bounds"],
+        ["diff"],
+        ["examples"],
+        ["policy"],
+        ["count"],
+        ["widths"],
+        ["frontier"],
+    ],
 )
 def test_help_has_an_example(command):
     result = run(*command, "--help")

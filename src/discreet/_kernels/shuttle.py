@@ -10,6 +10,8 @@ from numba import njit, prange
 
 LANES = 32
 MOST_BITS = 62
+HALF, QUARTER, ZERO = np.uint64(32), np.uint64(16), np.uint64(0)
+LOW_32, LOW_16 = np.uint64(0x00000000FFFFFFFF), np.uint64(0x0000FFFF0000FFFF)
 
 
 @njit(inline="always")
@@ -85,31 +87,81 @@ def _store(data, base, step, count):
         _family(data, base, step, count, True)
 
 
+@njit(inline="always")
+def _swap(block, a, b, side, shift, mask):
+    """Exchange the high halves of one row's lanes with the low halves of another's."""
+    for w in range(block.shape[2]):
+        high, low = block[a, side, w], block[b, side, w]
+        moved = ((high >> shift) ^ low) & mask
+        block[b, side, w] = low ^ moved
+        block[a, side, w] = high ^ (moved << shift)
+
+
 @njit
-def _settle_inside(data, records, number, steps, counts, size, scratch, changed):
-    """The sums inside up to LANES records, laid crosswise so that a lane is a record."""
+def _transpose(block, lanes):
+    """Rows become lanes and lanes rows, in place: five rounds of exchanges of halves.
+
+    `block` are LANES x 2 sides x words of `lanes` lanes each.
+    """
+    for side in range(2):
+        apart = LANES // 2
+        while apart >= lanes:
+            words = apart // lanes
+            for row in range(LANES):
+                if row & apart == 0:
+                    for start in range(0, block.shape[2], 2 * words):
+                        for w in range(start, start + words):
+                            kept = block[row, side, w + words]
+                            block[row, side, w + words] = block[row + apart, side, w]
+                            block[row + apart, side, w] = kept
+            apart //= 2
+        if lanes == 4:
+            for row in range(LANES):
+                if row & 2 == 0:
+                    _swap(block, row, row + 2, side, HALF, LOW_32)
+        for row in range(0, LANES, 2):
+            if lanes == 4:
+                _swap(block, row, row + 1, side, QUARTER, LOW_16)
+            else:
+                _swap(block, row, row + 1, side, HALF, LOW_32)
+
+
+@njit
+def _settle_inside(words, records, number, steps, counts, size, crosswise, block, changed):
+    """The sums inside up to LANES records, laid crosswise so that a lane is a record.
+
+    `words` and `block` are the records and the scratch space `crosswise` as 64-bit words.
+    """
+    lanes = LANES // block.shape[2]
     for q in range(number):
         for side in range(2):
-            for i in range(size):
-                scratch[i, side, q] = data[records[q], side, i]
+            for w in range(block.shape[2]):
+                block[q, side, w] = words[records[q], side, w]
+    for q in range(number, LANES):
+        block[q] = 0
+    _transpose(block, lanes)
     found, again = False, True
     while again:
         again = False
         for d in range(len(steps)):
-            for block in range(0, size, steps[d] * (counts[d] + 1)):
-                for base in range(block, block + steps[d]):
-                    if _changes(scratch, base, steps[d], counts[d]):
-                        _store(scratch, base, steps[d], counts[d])
+            for start in range(0, size, steps[d] * (counts[d] + 1)):
+                for base in range(start, start + steps[d]):
+                    if _changes(crosswise, base, steps[d], counts[d]):
+                        _store(crosswise, base, steps[d], counts[d])
                         again = True
         found |= again
     if found:
+        _transpose(block, lanes)
         for q in range(number):
-            changed[q] = False
+            differs = ZERO
             for side in range(2):
-                for i in range(size):
-                    if data[records[q], side, i] != scratch[i, side, q]:
-                        data[records[q], side, i] = scratch[i, side, q]
-                        changed[q] = True
+                for w in range(block.shape[2]):
+                    differs |= words[records[q], side, w] ^ block[q, side, w]
+            changed[q] = differs != 0
+            if differs:
+                for side in range(2):
+                    for w in range(block.shape[2]):
+                        words[records[q], side, w] = block[q, side, w]
     return found
 
 
@@ -148,9 +200,10 @@ def _settle_between(
 
 
 @njit
-def _settle_changed(data, stamp, start, rows, last, tick, inner, counts, size, marks, share):
+def _settle_changed(data, words, stamp, start, rows, last, tick, inner, counts, size, marks, share):
     """The sums inside those records of a chunk that changed after `last`."""
-    scratch = np.zeros((LANES, 2, LANES), data.dtype)
+    block = np.zeros((LANES, 2, words.shape[2]), np.uint64)
+    crosswise = block.view(data.dtype)
     records, changed = np.empty(LANES, np.int64), np.zeros(LANES, np.bool_)
     number, found = 0, 0
     for i in range(rows + 1):
@@ -158,7 +211,9 @@ def _settle_changed(data, stamp, start, rows, last, tick, inner, counts, size, m
             records[number] = start + i
             number += 1
         if number == LANES or (i == rows and number):
-            if _settle_inside(data, records, number, inner, counts, size, scratch, changed):
+            if _settle_inside(
+                words, records, number, inner, counts, size, crosswise, block, changed
+            ):
                 for q in range(number):
                     if changed[q]:
                         stamp[records[q]] = tick
@@ -170,21 +225,38 @@ def _settle_changed(data, stamp, start, rows, last, tick, inner, counts, size, m
 
 @njit(parallel=True, cache=True)
 def sweep_chunks(
-    data, stamp, chunk, steps, counts, inner, inner_counts, size, dirty, last, clock, marks, width
+    data,
+    words,
+    stamp,
+    chunk,
+    steps,
+    counts,
+    inner,
+    inner_counts,
+    size,
+    dirty,
+    last,
+    clock,
+    marks,
+    width,
 ):
     """Settle every dirty chunk of contiguous records; marks the tiles that it changed."""
     digits = len(steps)
     for k in prange(len(dirty)):
         if dirty[k]:
             dirty[k] = 0
-            tick, found, start = clock, 1, k * chunk
-            while found:
-                found = _settle_between(
-                    data, stamp, start, 1, chunk, 1, steps, counts, last[k], tick, marks, width
-                )
-                tick += digits + 1
-                found += _settle_changed(
+            tick, start, inside = clock, k * chunk, 1
+            while inside:
+                between = 1
+                while between:
+                    between = _settle_between(
+                        data, stamp, start, 1, chunk, 1, steps, counts, last[k], tick, marks, width
+                    )
+                    tick += digits
+                tick += 1
+                inside = _settle_changed(
                     data,
+                    words,
                     stamp,
                     start,
                     chunk,

@@ -39,6 +39,7 @@ def _push(r, bits, queue, tail, waiting, pending):
 @njit(cache=True)
 def propagate(
     data,
+    words,
     seeds,
     steps,
     counts,
@@ -64,7 +65,8 @@ def propagate(
     digits = len(steps)
     inside = 1 << digits
     everything = (inside << 1) - 1
-    scratch = np.zeros((LANES, 2, LANES), data.dtype)
+    block = np.zeros((LANES, 2, words.shape[2]), np.uint64)
+    crosswise = block.view(data.dtype)
     batch, changed = np.empty(LANES, np.int64), np.zeros(LANES, np.bool_)
     head, tail, held = 0, 0, True
     for r in seeds:
@@ -84,7 +86,9 @@ def propagate(
                     pending[batch[ahead]] &= ~inside
                     ahead += 1
                 look = look + 1 if look + 1 < len(queue) else 0
-            if _settle_inside(data, batch, ahead, inner, inner_counts, size, scratch, changed):
+            if _settle_inside(
+                words, batch, ahead, inner, inner_counts, size, crosswise, block, changed
+            ):
                 for q in range(ahead):
                     if changed[q]:
                         pending[batch[q]] |= everything ^ inside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,6 +23,7 @@ CONTRADICTION = (
 )
 TILE = 3
 CLOCK = 1 << 24
+SHARE = 16
 Ints = NDArray[np.int64]
 
 
@@ -50,10 +52,14 @@ class Shuttle:
         self._undo: dict[str, Any] | None = None
         self._saved, self._epoch = 0, 0
         for table in release.tables:
-            self._fix(table)
+            record, lane, values = self._nodes(table)
+            self.data[record, 0, lane] = values
+            self.data[record, 1, lane] = values
         for known in release.known:
             self._fix_known(known)
+        begun = time.perf_counter()
         self.sweeps = self._settle()
+        self.settled_in = time.perf_counter() - begun
 
     # What it says
 
@@ -87,10 +93,11 @@ class Shuttle:
         work = self._undo or self._make_undo()
         seeds: set[int] = set()
         for table in tables:
-            seeds.update(self._fix(table, keep=True))
+            seeds.update(self._fix(table))
         layout = self.layout
         self._saved, held = propagate(
             self.data,
+            self.data.view(np.uint64),
             np.array(sorted(seeds), np.int64),
             layout.steps(layout.outer),
             layout.counts(layout.outer),
@@ -147,15 +154,22 @@ class Shuttle:
         ones = np.ones(len(codes), np.int64)
         return record * ones, lane * ones
 
-    def _fix(self, table: Table, *, keep: bool = False) -> Ints:
-        """Set the nodes of a margin and of its sub-margins; the records that changed."""
-        values = table.dense()
-        for axis in range(values.ndim):
-            values = np.concatenate([values, values.sum(axis, keepdims=True)], axis)
+    def _nodes(self, table: Table) -> tuple[Ints, Ints, Ints]:
+        """Record, lane and value of every node of a margin and of its sub-margins."""
+        values = np.empty([size + 1 for size in table.shape], np.int64)
+        values[tuple(slice(size) for size in table.shape)] = table.dense()
+        for axis, size in enumerate(table.shape):
+            parts = np.moveaxis(values, axis, 0)
+            parts[size] = parts[:size].sum(0)
         grids = np.meshgrid(*(np.arange(n) for n in values.shape), indexing="ij", sparse=True)
         axes = [self.names.index(name) for name in table.names]
         record, lane = self.layout.place(dict(zip(axes, grids, strict=True)))
         record, lane, values = (a.ravel() for a in np.broadcast_arrays(record, lane, values))
+        return record, lane, values
+
+    def _fix(self, table: Table) -> Ints:
+        """Set the nodes of a further margin; the records that changed, each saved before."""
+        record, lane, values = self._nodes(table)
         low, high = self.data[record, 0, lane], self.data[record, 1, lane]
         if ((values < low) | (values > high)).any():
             wrong = int(np.argmax((values < low) | (values > high)))
@@ -164,17 +178,16 @@ class Shuttle:
                 f"released before allows {low[wrong]:,} to {high[wrong]:,}."
             )
         new = (values != low) | (values != high)
-        record, lane, values = record[new], lane[new], values[new]
-        changed = np.unique(record)
-        if keep and self._undo:
-            fresh = changed[self._undo["epochs"][changed] != self._epoch]
-            span = slice(self._saved, self._saved + len(fresh))
-            self._undo["epochs"][fresh] = self._epoch
-            self._undo["places"][span] = fresh
-            self._undo["saved"][span] = self.data[fresh]
-            self._saved += len(fresh)
-        self.data[record, 0, lane] = values
-        self.data[record, 1, lane] = values
+        changed = np.unique(record[new])
+        undo = self._undo or self._make_undo()
+        fresh = changed[undo["epochs"][changed] != self._epoch]
+        span = slice(self._saved, self._saved + len(fresh))
+        undo["epochs"][fresh] = self._epoch
+        undo["places"][span] = fresh
+        undo["saved"][span] = self.data[fresh]
+        self._saved += len(fresh)
+        self.data[record[new], 0, lane[new]] = values[new]
+        self.data[record[new], 1, lane[new]] = values[new]
         return changed
 
     def _fix_known(self, known: Known) -> None:
@@ -187,6 +200,8 @@ class Shuttle:
 
     def _settle(self) -> int:
         """Sweep chunks and tiles in turn until nothing changes; how many sweeps it took."""
+        from numba import parallel_chunksize
+
         from discreet._kernels.shuttle import crossed, sweep_chunks, sweep_tiles
 
         layout = self.layout
@@ -198,37 +213,40 @@ class Shuttle:
         seen_chunks = np.zeros((rows, len(near) + 1), np.int64)
         seen_tiles = np.zeros((len(tiles), len(far)), np.int64)
         clock, sweeps = 2, 0
-        while chunks.any() or tiles.any():
-            sweep_chunks(
-                self.data,
-                stamp,
-                layout.chunk,
-                layout.steps(near),
-                layout.counts(near),
-                layout.steps(layout.inner),
-                layout.counts(layout.inner),
-                layout.size,
-                chunks,
-                seen_chunks,
-                clock,
-                tiles,
-                TILE,
-            )
-            sweep_tiles(
-                self.data,
-                stamp,
-                layout.chunk,
-                rows,
-                layout.steps(far),
-                layout.counts(far),
-                tiles,
-                seen_tiles,
-                clock + CLOCK,
-                chunks,
-                TILE,
-            )
-            clock += 2 * CLOCK
-            sweeps += 1
+        # small shares of the work: some chunks take much longer than others
+        with parallel_chunksize(SHARE):
+            while chunks.any() or tiles.any():
+                sweep_chunks(
+                    self.data,
+                    self.data.view(np.uint64),
+                    stamp,
+                    layout.chunk,
+                    layout.steps(near),
+                    layout.counts(near),
+                    layout.steps(layout.inner),
+                    layout.counts(layout.inner),
+                    layout.size,
+                    chunks,
+                    seen_chunks,
+                    clock,
+                    tiles,
+                    TILE,
+                )
+                sweep_tiles(
+                    self.data,
+                    stamp,
+                    layout.chunk,
+                    rows,
+                    layout.steps(far),
+                    layout.counts(far),
+                    tiles,
+                    seen_tiles,
+                    clock + CLOCK,
+                    chunks,
+                    TILE,
+                )
+                clock += 2 * CLOCK
+                sweeps += 1
         if crossed(self.data, layout.size) >= 0:
             raise InconsistentRelease(CONTRADICTION)
         return sweeps

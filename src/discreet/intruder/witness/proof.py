@@ -72,6 +72,7 @@ def _possible(shuttle: Shuttle, node: tuple[int, int], value: int) -> bool:
     layout = shuttle.layout
     shuttle._saved, held = propagate(
         shuttle.data,
+        shuttle.data.view(np.uint64),
         np.array([record], np.int64),
         layout.steps(layout.outer),
         layout.counts(layout.outer),
