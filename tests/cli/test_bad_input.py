@@ -150,9 +150,13 @@ def test_ctrl_c_leaves_nothing_broken(tmp_path):
         text=True,
         env={**os.environ, "COLUMNS": "80"},
     )
-    time.sleep(4)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    try:
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
     assert process.returncode == 130, said
     assert "interrupted" in said
     assert "Traceback" not in said

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
 from typing import Any
 
 import click
@@ -30,13 +35,48 @@ class Commands(click.Group):
     """Commands whose errors are sentences and whose interruption leaves nothing behind."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except DisclosureError as error:
-            raise WrongInput(str(error)) from error
-        except KeyboardInterrupt:
-            click.echo("discreet: interrupted; nothing was written.", err=True)
-            ctx.exit(130)
+        with insistent_interrupts():
+            try:
+                return super().invoke(ctx)
+            except DisclosureError as error:
+                raise WrongInput(str(error)) from error
+            except KeyboardInterrupt:
+                _stop_insisting()
+                click.echo("discreet: interrupted; nothing was written.", err=True)
+                ctx.exit(130)
+
+
+@contextmanager
+def insistent_interrupts() -> Iterator[None]:
+    """A Ctrl-C that a compiler's callback swallows comes again until it arrives."""
+    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        yield
+        return
+    before = {s: signal.signal(s, _interrupt) for s in (signal.SIGINT, signal.SIGALRM)}
+    shown = sys.unraisablehook
+
+    def quiet(lost: Any) -> None:
+        if lost.exc_type is not KeyboardInterrupt:
+            shown(lost)
+
+    sys.unraisablehook = quiet
+    try:
+        yield
+    finally:
+        _stop_insisting()
+        sys.unraisablehook = shown
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(*_: object) -> None:
+    signal.setitimer(signal.ITIMER_REAL, 2.0)
+    raise KeyboardInterrupt
+
+
+def _stop_insisting() -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @click.group(
