@@ -88,17 +88,40 @@ class Shuttle:
 
         Either way the change stands until `commit` or `roll_back`.
         """
-        from discreet._kernels.worklist import propagate
-
-        work = self._undo or self._make_undo()
         seeds: set[int] = set()
         for table in tables:
             seeds.update(self._fix(table))
-        layout = self.layout
+        held = self._follow(np.array(sorted(seeds), np.int64), self._targets, floor)
+        work = self._undo or self._make_undo()
+        touched = self.data[work["places"][: self._saved], :, : self.layout.size]
+        if held and (touched[:, 0] > touched[:, 1]).any():
+            raise InconsistentRelease(CONTRADICTION)
+        return held
+
+    def suppose(self, names: tuple[str, ...], code: Codes, value: int) -> bool:
+        """Could the cell have this value? False if that leaves some node without any.
+
+        What was added before must be committed; the state is left as it was.
+        """
+        record, lane = self._places(names, code[None])
+        work = self._undo or self._make_undo()
+        if "every" not in work:
+            work["every"] = np.full(self.layout.records, (1 << self.layout.size) - 1)
+        self._save(record)
+        self.data[record, :, lane] = value
+        held = self._follow(record, work["every"], 0)
+        self.roll_back()
+        return held
+
+    def _follow(self, seeds: Ints, targets: Ints, floor: int) -> bool:
+        """Tighten what follows from changed records; did every target keep `floor`?"""
+        from discreet._kernels.worklist import propagate
+
+        layout, work = self.layout, self._undo or self._make_undo()
         self._saved, held = propagate(
             self.data,
             self.data.view(np.uint64),
-            np.array(sorted(seeds), np.int64),
+            seeds,
             layout.steps(layout.outer),
             layout.counts(layout.outer),
             layout.steps(layout.inner),
@@ -112,13 +135,20 @@ class Shuttle:
             work["epochs"],
             self._epoch,
             self._saved,
-            self._targets,
+            targets,
             floor,
         )
-        touched = self.data[work["places"][: self._saved], :, : layout.size]
-        if held and (touched[:, 0] > touched[:, 1]).any():
-            raise InconsistentRelease(CONTRADICTION)
         return bool(held)
+
+    def _save(self, records: Ints) -> None:
+        """Remember records before their first change since the last commit."""
+        undo = self._undo or self._make_undo()
+        fresh = records[undo["epochs"][records] != self._epoch]
+        span = slice(self._saved, self._saved + len(fresh))
+        undo["epochs"][fresh] = self._epoch
+        undo["places"][span] = fresh
+        undo["saved"][span] = self.data[fresh]
+        self._saved += len(fresh)
 
     def commit(self) -> None:
         """Keep what was added."""
@@ -179,13 +209,7 @@ class Shuttle:
             )
         new = (values != low) | (values != high)
         changed = np.unique(record[new])
-        undo = self._undo or self._make_undo()
-        fresh = changed[undo["epochs"][changed] != self._epoch]
-        span = slice(self._saved, self._saved + len(fresh))
-        undo["epochs"][fresh] = self._epoch
-        undo["places"][span] = fresh
-        undo["saved"][span] = self.data[fresh]
-        self._saved += len(fresh)
+        self._save(changed)
         self.data[record[new], 0, lane[new]] = values[new]
         self.data[record[new], 1, lane[new]] = values[new]
         return changed
