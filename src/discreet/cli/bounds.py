@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_options, json_option, print_json, read_data, release_option
+from discreet.cli.options import (
+    data_options,
+    json_option,
+    print_json,
+    read_data,
+    release_option,
+    small_option,
+)
 
 
 @click.command(
@@ -30,14 +37,7 @@ from discreet.cli.options import data_options, json_option, print_json, read_dat
     show_default=True,
     help="Which cells to bound.",
 )
-@click.option(
-    "--small",
-    "at_most",
-    type=click.IntRange(1),
-    default=2,
-    show_default=True,
-    help="Counts from 1 to this are small.",
-)
+@small_option
 @click.option(
     "--limit",
     type=click.FloatRange(0, min_open=True),
@@ -69,7 +69,7 @@ def bounds_command(
     release: str,
     method: Any,
     cells: str,
-    at_most: int,
+    small: int,
     limit: float | None,
     beta: int,
     witness: float,
@@ -87,7 +87,7 @@ def bounds_command(
         check_writable(out)
     table = read_data(**data)
     public = Release.margins(table, release)
-    chosen = {"small": lambda: table.small(at_most), "nonzero": table.nonzero, "all": table.all}
+    chosen = {"small": lambda: table.small(small), "nonzero": table.nonzero, "all": table.all}
     targets = chosen[cells]()
     with working("bounding"):
         proof = Proof(table, beta, witness) if witness else None

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_options, json_option, print_json, read_data
+from discreet.cli.options import data_options, json_option, print_json, read_data, small_option
 
 MOST = 20
 
@@ -27,13 +27,7 @@ MOST = 20
     show_default=True,
     help="How to search.",
 )
-@click.option(
-    "--small",
-    type=click.IntRange(1),
-    default=2,
-    show_default=True,
-    help="Counts from 1 to this are small.",
-)
+@small_option
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the annealing.")
 @click.option(
     "--limit",

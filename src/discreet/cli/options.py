@@ -27,6 +27,15 @@ release_option = click.option(
 )
 
 
+small_option = click.option(
+    "--small",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Counts from 1 to this are small.",
+)
+
+
 def data_options(command: Command) -> Command:
     """DATA and how to read it."""
     for option in reversed(

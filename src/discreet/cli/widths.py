@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli.options import data_options, json_option, print_json, read_data
+from discreet.cli.options import data_options, json_option, print_json, read_data, small_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,13 +25,7 @@ MOST_SCORES = 60
     metavar="D",
     help="Only margins of up to this many variables; else all.",
 )
-@click.option(
-    "--small",
-    type=click.IntRange(1),
-    default=2,
-    show_default=True,
-    help="Counts from 1 to this are small.",
-)
+@small_option
 @json_option
 def widths_command(max_order: int | None, small: int, as_json: bool, **data: Any) -> None:
     """Critical widths of margins and disclosure scores of variables.
