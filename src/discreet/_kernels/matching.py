@@ -1,0 +1,178 @@
+"""Random matching of items along a tree, and the distribution of one cell of the result."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, prange
+
+from discreet._kernels.tables import Floats, Ints
+
+
+class Tree(NamedTuple):
+    """Nodes with their cells, one after the other; cells of a node are sorted by group.
+
+    Node j has the cells `cells[j]` to `cells[j + 1]`, each with a count and with what it adds to an
+    item's key, and the groups `groups[j]` to `groups[j + 1]`. Group g has the cells from
+    `members[g]` on, the most frequent first, and its items begin at `starts[g]`. `group_of` says
+    for each edge, from `edges[j]` on, in which group of node j an item of a parent's cell is.
+    """
+
+    parents: Ints
+    cells: Ints
+    counts: Ints
+    adds: Ints
+    groups: Ints
+    members: Ints
+    starts: Ints
+    edges: Ints
+    group_of: Ints
+
+
+@njit(cache=True, inline="always")
+def _next(state: Any) -> Any:
+    """The next of a stream of 64 random bits (SplitMix64; Steele, Lea & Flood 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(cache=True)
+def _below(n: int, state: Any) -> Any:
+    """A number from 0 to n - 1, n < 2^32, each as likely as any other (Lemire 2019)."""
+    bound, mask = np.uint64(n), np.uint64(0xFFFFFFFF)
+    product = (_next(state) >> np.uint64(32)) * bound
+    if (product & mask) < bound:
+        least = (np.uint64(1) << np.uint64(32)) % bound
+        while (product & mask) < least:
+            product = (_next(state) >> np.uint64(32)) * bound
+    return np.int64(product >> np.uint64(32))
+
+
+@njit(cache=True)
+def _match(tree: Tree, state: Any, key: Ints, at: Any, slots: Any, ends: Ints) -> None:
+    """Give every item a cell of every node: at random among items in the same group."""
+    n = key.size
+    item = 0
+    for c in range(tree.cells[0], tree.cells[1]):
+        for _ in range(tree.counts[c]):
+            at[0, item] = c
+            key[item] = tree.adds[c]
+            item += 1
+    for j in range(1, tree.parents.size):
+        parent, first = tree.parents[j], tree.groups[j]
+        shift = tree.edges[j] - tree.cells[parent]
+        for g in range(first, tree.groups[j + 1]):
+            ends[g - first] = tree.starts[g]
+        for item in range(n):
+            g = tree.group_of[shift + at[parent, item]]
+            slots[ends[g]] = item
+            ends[g] += 1
+        for g in range(first, tree.groups[j + 1]):
+            place, end = tree.starts[g], ends[g - first]
+            for c in range(tree.members[g] + 1, tree.members[g + 1]):
+                for _ in range(tree.counts[c]):
+                    other = place + _below(end - place, state)
+                    item = slots[other]
+                    slots[other] = slots[place]
+                    at[j, item] = c
+                    key[item] += tree.adds[c]
+                    place += 1
+            c = tree.members[g]
+            for k in range(place, end):
+                at[j, slots[k]] = c
+                key[slots[k]] += tree.adds[c]
+
+
+@njit(cache=True)
+def _slot(key: int, mask: int) -> Any:
+    z = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64(z >> np.uint64(32)) & mask
+
+
+@njit(cache=True)
+def index(watched: Ints) -> tuple[Ints, Ints]:
+    """A hash table from distinct keys to their places."""
+    size = 4
+    while size < 4 * watched.size:
+        size *= 2
+    keys, places = np.full(size, -1), np.full(size, -1)
+    for place in range(watched.size):
+        slot = _slot(watched[place], size - 1)
+        while keys[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        keys[slot], places[slot] = watched[place], place
+    return keys, places
+
+
+@njit(parallel=True, cache=True)
+def match_counts(tree: Tree, items: int, seeds: Any, keys: Ints, places: Ints, counts: Any) -> None:
+    """For each seed a random matching, and in its row of `counts` how many items have each key."""
+    nodes, mask = tree.parents.size, keys.size - 1
+    most = 0
+    for j in range(nodes):
+        most = max(most, tree.groups[j + 1] - tree.groups[j])
+    for draw in prange(seeds.size):
+        key, slots = np.empty(items, np.int64), np.empty(items, np.int32)
+        at, ends = np.empty((nodes, items), np.int32), np.empty(most, np.int64)
+        state = np.empty(1, np.uint64)
+        state[0] = seeds[draw]
+        _match(tree, state, key, at, slots, ends)
+        for item in range(items):
+            slot = _slot(key[item], mask)
+            while keys[slot] >= 0 and keys[slot] != key[item]:
+                slot = (slot + 1) & mask
+            if keys[slot] >= 0:
+                counts[draw, places[slot]] += 1
+
+
+@njit(cache=True)
+def match_keys(tree: Tree, items: int, seed: Any) -> Ints:
+    """The keys of all items after a random matching."""
+    most = 0
+    for j in range(tree.parents.size):
+        most = max(most, tree.groups[j + 1] - tree.groups[j])
+    key, slots = np.empty(items, np.int64), np.empty(items, np.int32)
+    at = np.empty((tree.parents.size, items), np.int32)
+    state = np.empty(1, np.uint64)
+    state[0] = seed
+    _match(tree, state, key, at, slots, np.empty(most, np.int64))
+    return key
+
+
+@njit(parallel=True, cache=True)
+def chain(
+    nodes: Any, separators: Any, orders: Any, low: Ints, starts: Ints, logs: Floats, mass: Floats
+) -> None:
+    """The distribution of each cell's count along its tree: hypergeometric after hypergeometric.
+
+    Of `nodes[i, c]` items in the smallest node, each further one keeps some:
+    m' ~ Hypergeometric(separator, m, node). `orders[r]` lists the edges and nodes in an order that
+    starts from node r; `logs` are log factorials. Into `mass` from starts[i] on, for counts from
+    low[i] on.
+    """
+    for i in prange(low.size):
+        root = np.argmin(nodes[i])
+        top = nodes[i, root]
+        p, q = np.zeros(top + 1), np.zeros(top + 1)
+        p[top] = 1.0
+        for step in range(orders.shape[1]):
+            total, taken = separators[i, orders[root, step, 0]], nodes[i, orders[root, step, 1]]
+            if total == taken:
+                continue
+            q[:] = 0.0
+            for m in range(top + 1):
+                if p[m] < 1e-30:
+                    continue
+                base = logs[m] + logs[total - m] - logs[total] + logs[taken] + logs[total - taken]
+                for x in range(max(0, m + taken - total), min(m, taken) + 1):
+                    chance = base - logs[x] - logs[m - x] - logs[taken - x]
+                    q[x] += p[m] * math.exp(chance - logs[total - m - taken + x])
+            p, q = q, p
+        sum_ = p.sum()
+        for k in range(starts[i + 1] - starts[i]):
+            mass[starts[i] + k] = p[low[i] + k] / sum_

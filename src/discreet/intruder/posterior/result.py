@@ -1,0 +1,266 @@
+"""What an intruder believes about the cells of a table, given a release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.data.codebook import Variable
+from discreet.errors import DataError
+from discreet.intruder.belief import Belief
+from discreet.intruder.tables.result import digits
+from discreet.release.release import Release
+from discreet.table.cells import Cells, frame, labels
+from discreet.table.keys import Codes, unravel
+from discreet.table.table import Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+MOST_CELLS = 1 << 20
+LEAST = 1e-9  # a probability that is still written out
+
+
+class Whole(Protocol):
+    """The distribution of the whole table, where it is known."""
+
+    @property
+    def tables(self) -> int | None:
+        """How many tables fit."""
+
+    @property
+    def entropy(self) -> float:
+        """Of the table, in nats."""
+
+    def log_probability(self, table: Table) -> float:
+        """Of one table; -inf if it does not fit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The distribution of each cell's count, under one model.
+
+    The probabilities of all cells stand in one array: those of cell i from `starts[i]` on, for the
+    counts from `low[i]` on. `effective` is how many independent draws they come from, all or each;
+    None if they are exact.
+    """
+
+    variables: tuple[Variable, ...]
+    codes: Codes
+    low: Ints
+    starts: Ints
+    mass: Floats
+    model: str
+    prior: str | None
+    method: str
+    effective: float | Floats | None = None
+    whole: Whole | None = None
+
+    @classmethod
+    def of(cls, cells: Cells, mass: Sequence[Floats], **more: Any) -> Posterior:
+        """From the probabilities of the counts 0, 1, 2, ... of each cell."""
+        ends = [np.flatnonzero(chances)[[0, -1]] for chances in mass]
+        low = np.array([first for first, _ in ends], np.int64)
+        kept = [m[first : last + 1] for m, (first, last) in zip(mass, ends, strict=True)]
+        starts = np.cumsum([0, *(len(chances) for chances in kept)])
+        joined = np.concatenate([*kept, np.zeros(0)])
+        return cls(cells.variables, cells.codes, low, starts, joined, **more)
+
+    @property
+    def exact(self) -> bool:
+        return self.effective is None
+
+    @property
+    def tables(self) -> int | None:
+        """How many tables fit the release, if that is known."""
+        return None if self.whole is None else self.whole.tables
+
+    @property
+    def entropy(self) -> float | None:
+        """Of the whole table, in nats, if that is known."""
+        return None if self.whole is None else self.whole.entropy
+
+    def probability_of(self, table: Table) -> float:
+        """The probability of a whole table, such as the true one."""
+        if self.whole is None:
+            raise DataError(f"{self.method} gives no probability of a whole table.")
+        return math.exp(self.whole.log_probability(table))
+
+    # Cell by cell
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: int) -> Belief:
+        """The belief about one cell."""
+        row = range(len(self))[row]
+        chances = self.mass[self.starts[row] : self.starts[row + 1]]
+        values = self.low[row] + np.arange(len(chances))
+        worth = None if self.effective is None else float(self._worth[row])
+        return Belief.discrete(values, chances, effective=worth)
+
+    @property
+    def _worth(self) -> Floats:
+        """The effective draws of each cell."""
+        return np.broadcast_to(np.asarray(self.effective, np.float64), len(self))
+
+    def __iter__(self) -> Iterator[Belief]:
+        return (self[row] for row in range(len(self)))
+
+    def probability(self, count: ArrayLike) -> Floats:
+        """Of each cell, that its count is this: one number, or one for each cell."""
+        at = np.broadcast_to(np.asarray(count, np.int64), len(self)) - self.low
+        inside = (at >= 0) & (at < np.diff(self.starts))
+        return np.where(inside, self.mass[np.where(inside, self.starts[:-1] + at, 0)], 0.0)
+
+    def matrix(self, most: int = 2) -> Floats:
+        """Cells x counts 0..most."""
+        columns = [self.probability(count) for count in range(most + 1)]
+        return np.stack(columns, axis=1)
+
+    def standard_error(self, count: ArrayLike) -> Floats:
+        """Monte Carlo error of `probability(count)`; 0 if exact.
+
+        Where all draws agree, as if half a draw did not.
+        """
+        if self.effective is None:
+            return np.zeros(len(self))
+        p = self.probability(count)
+        p = np.where(p * (1 - p) > 0, p, 0.5 / (self._worth + 1))
+        return np.asarray(np.sqrt(p * (1 - p) / self._worth))
+
+    @property
+    def guess(self) -> Ints:
+        """The most probable count of each cell."""
+        best = [int(np.argmax(self._of(row))) for row in range(len(self))]
+        return self.low + np.array(best, np.int64)
+
+    @property
+    def mean(self) -> Floats:
+        """The expected count of each cell."""
+        offset = np.arange(len(self.mass)) - np.repeat(self.starts[:-1], np.diff(self.starts))
+        above = np.add.reduceat(self.mass * offset, self.starts[:-1]) if len(self) else self.mass
+        return np.asarray(self.low + above)
+
+    def _of(self, row: int) -> Floats:
+        return self.mass[self.starts[row] : self.starts[row + 1]]
+
+    # How it is shown
+
+    def __repr__(self) -> str:
+        names = ", ".join(variable.name for variable in self.variables)
+        if len(self.variables) > 5:
+            names = f"{len(self.variables)} variables"
+        size = math.prod(variable.size for variable in self.variables)
+        cells = f"{len(self):,}{'' if len(self) == size else f' of {size:,}'} cells over {names}"
+        prior = "" if self.prior is None else f", prior {self.prior}"
+        return f"Posterior({cells}: {self.model}{prior}; {self.method})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
+
+    def to_frame(self, kind: str = "pandas", *, counts: Ints | None = None, most: int = 2) -> Any:
+        """One row a cell: labels, the count if the custodian gives it, probabilities, best guess.
+
+        `p0` is the probability of a count of 0, and `more` that of a count above `most`.
+        """
+        columns: dict[str, Any] = labels(self.variables, self.codes)
+        found: dict[str, Any] = {} if counts is None else {"count": counts}
+        chances = self.matrix(most)
+        found |= {f"p{count}": chances[:, count] for count in range(most + 1)}
+        guess = self.guess
+        found["more"] = np.maximum(0.0, 1 - chances.sum(1))
+        found |= {"mean": self.mean, "guess": guess, "probability": self.probability(guess)}
+        if not self.exact:
+            found["standard_error"] = self.standard_error(guess)
+        for name, column in found.items():
+            columns[name + "_" * (name in columns)] = column
+        return frame(columns, kind)
+
+    def to_json(self, counts: Ints | None = None, *, least: float = LEAST) -> dict[str, Any]:
+        """The document that `discreet posterior --json` prints; less than `least` is left out."""
+        listed = Cells(self.variables, self.codes, np.zeros(len(self), np.int64))
+        rows = []
+        for row, cell in enumerate(listed):
+            said: dict[str, Any] = {"cell": cell}
+            if counts is not None:
+                said["count"] = int(counts[row])
+            chances = enumerate(self._of(row).tolist(), int(self.low[row]))
+            rows.append(said | {"probabilities": {str(n): p for n, p in chances if p >= least}})
+        return {
+            "cells": rows,
+            "models": [{"model": self.model, "prior": self.prior, "weight": 1.0}],
+            "diagnostics": self.diagnostics(),
+        }
+
+    def diagnostics(self) -> dict[str, Any]:
+        """How the beliefs were found, and how far they can be trusted."""
+        tables = self.tables
+        return {
+            "method": self.method,
+            "exact": self.exact,
+            "tables": None if tables is None else digits(tables),
+            "effective_draws": None if self.effective is None else float(np.min(self.effective)),
+            "largest_standard_error": self._largest_error(),
+        }
+
+    def _largest_error(self) -> float:
+        if self.effective is None:
+            return 0.0
+        worth = np.repeat(self._worth, np.diff(self.starts))
+        p = np.clip(self.mass, 0.5 / (worth + 1), 1 - 0.5 / (worth + 1))
+        return float(np.sqrt(p * (1 - p) / worth).max(initial=0))
+
+    def plot(self, *, counts: Ints | None = None, most: int = 2, **options: Any) -> Any:
+        """Each cell's probabilities as a row of boxes; the true count outlined if given."""
+        from discreet.look.beliefcharts import cells_chart
+
+        listed = Cells(self.variables, self.codes, np.zeros(len(self), np.int64))
+        title = None
+        if counts is not None:
+            right = int((self.guess == counts).sum())
+            title = f"The best guess is right for {right:,} of {len(self):,} cells"
+        return cells_chart(
+            [", ".join(cell.values()) for cell in listed],
+            self.matrix(most).tolist(),
+            counts=None if counts is None else counts.tolist(),
+            heading=", ".join(variable.name for variable in self.variables),
+            **{"title": title, **options},
+        )
+
+
+def chosen(release: Release, cells: Cells | None) -> Cells:
+    """The cells that are asked about, checked; by default all of the table."""
+    shape = tuple(variable.size for variable in release.variables)
+    if cells is None:
+        if math.prod(shape) > MOST_CELLS:
+            raise DataError(
+                f"the table has {math.prod(shape):,} cells, too many to believe something about "
+                "each; name the cells, as in table.small()."
+            )
+        codes = unravel(np.arange(math.prod(shape)), shape)
+        return Cells(release.variables, codes, np.zeros(len(codes), np.int64))
+    if cells.names != release.names or cells.shape != shape:
+        raise DataError(
+            f"the cells are over {', '.join(cells.names)}, the release over "
+            f"{', '.join(release.names)}; ask about cells over all of these variables, in this "
+            "order."
+        )
+    return cells
+
+
+def fits(release: Release, table: Table) -> bool:
+    """Does the table have every released margin and known cell?"""
+    if set(table.names) != set(release.names):
+        raise DataError(
+            f"the table is over {', '.join(table.names)}, the release over "
+            f"{', '.join(release.names)}; give a table over the same variables."
+        )
+    return all(table.margin(t.names) == t for t in release.tables) and all(
+        known.lower <= table.slice(**dict(known.cell)).total <= known.upper
+        for known in release.known
+    )
