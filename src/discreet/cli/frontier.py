@@ -6,9 +6,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_options, json_option, print_json, read_data, small_option
-
-MOST = 20
+from discreet.cli.options import data_options, json_option, print_json, read_data, read_policy
 
 
 @click.command("frontier", epilog="Example: discreet frontier example:czech --beta 3 --json")
@@ -16,9 +14,7 @@ MOST = 20
 @click.option(
     "--beta",
     type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    help="The width that every small count must keep.",
+    help="The width that every small count must keep; 3, or what the policy says.",
 )
 @click.option(
     "--method",
@@ -27,8 +23,22 @@ MOST = 20
     show_default=True,
     help="How to search.",
 )
-@small_option
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the annealing.")
+@click.option(
+    "--small",
+    type=click.IntRange(1),
+    help="Counts from 1 to this are small; 2, or what the policy says.",
+)
+@click.option("--policy", metavar="FILE", help="Keep all of this policy, not the width alone.")
+@click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
+@click.option("--certified", is_flag=True, help="Only what tables prove, no outer bounds.")
+@click.option("--first", metavar="F", help="Margins that must be in; fit: those of a good model.")
+@click.option("--released", metavar="F", help="Margins that are out already; they stay in.")
+@click.option("--never", metavar="F", help="Margins that may not go, nor any that contains them.")
+@click.option(
+    "--max-order", type=click.IntRange(1), metavar="D", help="No more variables a margin."
+)
+@click.option("--requests", metavar="FILE", help="Who asks for which margins: CSV, JSON, TOML.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the searches.")
 @click.option(
     "--limit",
     type=click.FloatRange(0, min_open=True),
@@ -37,24 +47,50 @@ MOST = 20
     metavar="SECONDS",
     help="Time for the search, and for tables that prove its widths.",
 )
+@click.option("--html", metavar="OUT", help="Write the report, one self-contained file.")
 @json_option
 def frontier_command(
-    beta: int, method: Any, small: int, seed: int, limit: float, as_json: bool, **data: Any
+    policy: str | None,
+    changes: tuple[str, ...],
+    requests: str | None,
+    limit: float,
+    html: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
-    """The releasable set: as many margins as keep beta at every small count."""
-    from discreet.decision.frontier import frontier
+    """The releasable set: the most margins that keep beta, or a whole policy.
 
+    Ctrl-C ends the search and reports the best set until then.
+    """
+    from discreet.data.files import check_writable
+    from discreet.decision.frontier import frontier
+    from discreet.utility.requests import Requests
+
+    data = {key: options.pop(key) for key in ("data", "count", "codebook", "table", "variables")}
+    office = read_policy(policy, changes) if policy or changes else None
+    if html:
+        check_writable(html)
     table = read_data(**data)
-    found = frontier(table, beta=beta, small=small, method=method, seconds=limit, seed=seed)
+    wishes: Any = {key: options.pop(key) or () for key in ("first", "released", "never")}
+    found = frontier(
+        table,
+        policy=office,
+        weights=Requests.read(requests, table.names) if requests else None,
+        seconds=limit,
+        **wishes,
+        **options,
+    )
+    if html:
+        from discreet.report.frontier_html import write_frontier_html
+
+        write_frontier_html(found, html)
     if as_json:
         print_json(found.to_json())
         return
-    click.echo(f"{found.released:,} of {2 ** len(table.names) - 1:,} margins, {found.method}")
-    for order, count in found.by_order.items():
-        click.echo(f"  {order} variable{'s' * (order > 1)}: {count:,}")
-    cut = f"; the list was cut after {found.listed:,}" if found.listed is not None else ""
-    proven = "proven by tables" if found.certified else f"{found.unproven:,} not proven by tables"
-    click.echo(f"narrowest width {found.min_width}{cut}; small counts: {proven}")
-    shown = " + ".join("*".join(margin) for margin in found.formula.margins[:MOST])
-    more = len(found.formula) - MOST
-    click.echo(f"frontier: {shown}{f' and {more:,} more (--json)' if more > 0 else ''}")
+    from rich.console import Console
+
+    from discreet.report.frontier_text import print_frontier
+
+    print_frontier(found, Console(highlight=False))
+    if html:
+        click.echo(f"Report: {html}")

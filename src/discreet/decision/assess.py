@@ -116,10 +116,11 @@ def assess(
     offers: tuple[Alternative, ...] = ()
     if decision.verdict is not Verdict.PASS:
         offers = alternatives(table, wanted, policy, released=out)
-    return Assessment(table, wanted, out, policy, decision, offers, _provenance(table, data))
+    return Assessment(table, wanted, out, policy, decision, offers, provenance_of(table, data))
 
 
-def _provenance(table: Table, data: str | Path | None) -> Provenance:
+def provenance_of(table: Table, data: str | Path | None) -> Provenance:
+    """The hash of the file, or else of the cells; the time; the versions."""
     digest = hashlib.sha256()
     if data is not None and Path(data).is_file():
         with open(data, "rb") as file:

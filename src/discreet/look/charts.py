@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import comb
 from typing import Any
 
@@ -77,7 +77,7 @@ def _intervals(
     scale = alt.Scale(domain=[0, max(1, highest)], range=[0, max(room, 60)])
     axis = alt.Axis(
         title="Count of the cell",
-        values=_whole_ticks(highest, 6 if left else 4),
+        values=whole_ticks(highest, 6 if left else 4),
         format=",d",
         grid=bool(left),
     )
@@ -148,8 +148,6 @@ def order_chart(
     width: int = WIDE,
 ) -> Any:
     """Released margins of each order, as a share of all that are possible."""
-    import altair as alt
-
     if any(not 0 <= n <= comb(variables, order) for order, n in by_order.items()):
         raise DisclosureError(
             f"{dict(by_order)} are no numbers of margins of {plural(variables, 'variable')}."
@@ -160,32 +158,56 @@ def order_chart(
     notes = [source] if source else []
     if not variables:
         return empty_chart("There is no variable.", title=title, notes=notes, width=width)
-    rows: list[dict[str, Any]] = []
-    for order in range(1, variables + 1):
-        n, all_ = by_order.get(order, 0), comb(variables, order)
-        words = f"{number(n)} of {number(all_)} ({percent(n / all_)})"
-        name = plural(order, "variable")
-        rows.append({"order": name, "share": n / all_, "all": 1, "none": 0, "words": words})
-    left, right = 90, 20 + 7 * max(len(row["words"]) for row in rows)
-    base = alt.Chart(alt.InlineData(values=rows))
+    rows = [
+        (plural(order, "variable"), by_order.get(order, 0), comb(variables, order))
+        for order in range(1, variables + 1)
+    ]
+    return share_chart(
+        rows,
+        title=title,
+        axis="Share of the margins of that order",
+        key="Dark: released, or found by adding up. Light: all margins of that many variables.",
+        notes=notes,
+        width=width,
+    )
+
+
+def share_chart(
+    rows: Sequence[tuple[str, int, int]],
+    *,
+    title: str,
+    axis: str,
+    key: str,
+    notes: Iterable[str] = (),
+    decimals: int = 0,
+    width: int = WIDE,
+) -> Any:
+    """Bars of how many there are of all that are possible; a row is a name and the two numbers."""
+    import altair as alt
+
+    drawn: list[dict[str, Any]] = []
+    for name, n, all_ in rows:
+        words = f"{number(n)} of {number(all_)} ({percent(n / all_, decimals)})"
+        drawn.append({"name": name, "share": n / all_, "all": 1, "none": 0, "words": words})
+    left, right = 90, 20 + 7 * max(len(row["words"]) for row in drawn)
+    base = alt.Chart(alt.InlineData(values=drawn))
     scale = alt.Scale(domain=[0, 1], range=[0, max(width - left - right, 60)])
-    axis = alt.Axis(title="Share of the margins of that order", format=".0%", values=[0, 0.5, 1])
+    shares = alt.Axis(title=axis, format=".0%", values=[0, 0.5, 1])
     names = alt.Axis(title=None, labelAlign="left", labelPadding=left)
-    y = alt.Y("order:N", scale=alt.Scale(domain=[row["order"] for row in rows]), axis=names)
+    y = alt.Y("name:N", scale=alt.Scale(domain=[row["name"] for row in drawn]), axis=names)
+
+    def at(end: str) -> Any:
+        return alt.X(f"{end}:Q", scale=scale, axis=shares)
+
     layers = [
-        base.mark_bar(height=14, color=LIGHT.possible).encode(
-            y=y, x=alt.X("none:Q", scale=scale, axis=axis), x2="all:Q"
-        ),
-        base.mark_bar(height=14, color=LIGHT.released).encode(
-            y=y, x=alt.X("none:Q", scale=scale, axis=axis), x2="share:Q"
-        ),
+        base.mark_bar(height=14, color=LIGHT.possible).encode(y=y, x=at("none"), x2="all:Q"),
+        base.mark_bar(height=14, color=LIGHT.released).encode(y=y, x=at("none"), x2="share:Q"),
         base.mark_text(align="left", dx=10, fontSize=12, color=LIGHT.ink).encode(
-            y=y, x=alt.X("all:Q", scale=scale, axis=axis), text="words:N"
+            y=y, x=at("all"), text="words:N"
         ),
     ]
-    key = "Dark: released, or found by adding up. Light: all margins of that many variables."
     return finish(
-        layers, title=title, key=key, notes=notes, left=left, width=width, height=28 * len(rows)
+        layers, title=title, key=key, notes=notes, left=left, width=width, height=28 * len(drawn)
     )
 
 
@@ -264,7 +286,7 @@ def _key(cells: list[dict[str, Any]], limit: int | None) -> str:
     return " ".join(said)
 
 
-def _whole_ticks(highest: int, most: int) -> list[int]:
+def whole_ticks(highest: int, most: int) -> list[int]:
     """Round whole numbers from 0 to `highest`."""
     unit = 1
     while highest / unit > most:

@@ -89,17 +89,22 @@ def span(lower: int, upper: int) -> str:
     return number(lower) if lower == upper else f"{number(lower)}{EN_DASH}{number(upper)}"
 
 
-def percent(share: float) -> str:
-    """A share in whole percent that is never rounded to none or to all of it.
+def percent(share: float, decimals: int = 0) -> str:
+    """A share in percent that is never rounded to none or to all of it.
 
     >>> percent(2 / 3), percent(0.9999), percent(0.0001), percent(1)
     ('67%', '>99%', '<1%', '100%')
+    >>> percent(103 / 8008, 2), percent(1e-6, 2), percent(1, 2)
+    ('1.29%', '<0.01%', '100%')
     """
-    if 0 < share < 0.005:
-        return "<1%"
-    if 0.995 <= share < 1:
-        return ">99%"
-    return f"{share:.0%}"
+    if share in (0, 1):
+        return f"{share:.0%}"
+    step = 10 ** -(decimals + 2)
+    if 0 < share < step / 2:
+        return f"<{step:.{decimals}%}"
+    if 1 - step / 2 <= share < 1:
+        return f">{1 - step:.{decimals}%}"
+    return f"{share:.{decimals}%}"
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:

@@ -83,6 +83,17 @@ def config() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def upright(title: str, ticks: Iterable[float], *, left: int, above: int = 14) -> Any:
+    """A vertical axis with its title above it, so that the title costs no width."""
+    import altair as alt
+
+    return alt.Axis(
+        title=title, titleAngle=0, titleAlign="left", titleAnchor="end", titleX=-left,
+        titleY=-above, labelAlign="left", labelPadding=left, values=list(ticks), format=",~r",
+        grid=True,
+    )  # fmt: skip
+
+
 def empty_chart(says: str, *, title: str, notes: Iterable[str], width: int) -> Any:
     """A chart of the usual width that says why it shows nothing."""
     import altair as alt

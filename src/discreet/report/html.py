@@ -15,9 +15,10 @@ from discreet.report import sheets, words
 from discreet.report.compare import compare_reports
 
 if TYPE_CHECKING:
-    from discreet.decision.assess import Assessment
+    from discreet.decision.assess import Assessment, Provenance
 
 TEMPLATE = "report.html.j2"
+WIDTHS = (("wide", WIDE), ("phone", NARROW))
 MOST_BARS = 12
 MOST_ROWS = 50
 MOST_NAMES = 24
@@ -27,6 +28,11 @@ MOST_LETTERS = 600
 
 def html_report(assessment: Assessment, *, against: Mapping[str, Any] | None = None) -> str:
     """The report as HTML; `against` is the JSON document of an earlier assessment."""
+    return render(TEMPLATE, _view(assessment, against))
+
+
+def render(template: str, view: Mapping[str, Any]) -> str:
+    """A template of this folder with what it shows; all text is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -39,7 +45,7 @@ def html_report(assessment: Assessment, *, against: Mapping[str, Any] | None = N
     for filter_ in (palette.number, palette.percent, words.sentence):
         environment.filters[filter_.__name__] = filter_
     environment.globals |= {"span": palette.span, "plural": palette.plural, "say": words}
-    return environment.get_template(TEMPLATE).render(**_view(assessment, against))
+    return environment.get_template(template).render(**view)
 
 
 def write_html(
@@ -49,52 +55,62 @@ def write_html(
     write_text(path, html_report(assessment, against=against))
 
 
-def small_chart(assessment: Assessment, width: int = WIDE, **options: Any) -> Any:
+def small_chart(judged: words.Judged, width: int = WIDE, **options: Any) -> Any:
     """The chart of the small counts' intervals, with the policy's limit."""
-    small = assessment.decision.case.small
+    small = judged.decision.case.small
     return interval_chart(
-        small.bounds.to_frame(counts=small.cells.counts, beta=assessment.policy.small.width),
-        limit=assessment.policy.small.width,
+        small.bounds.to_frame(counts=small.cells.counts, beta=judged.policy.small.width),
+        limit=judged.policy.small.width,
         width=width,
-        **{"title": words.narrowing(assessment)} | options,
+        **{"title": words.narrowing(judged)} | options,
     )
 
 
-def _view(assessment: Assessment, against: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Everything that the template shows."""
-    decision, small = assessment.decision, assessment.decision.case.small
-    requested = assessment.requested.frontier.margins
-    disclosed = sheets.disclosures(assessment)
-    cells = sheets.small_rows(assessment, MOST_ROWS)
-    charts = {}
-    if len(small.cells):
-        for name, width in (("wide", WIDE), ("phone", NARROW)):
-            chart = small_chart(assessment, width, title="", most=MOST_BARS)
-            charts[name] = inline_svg(chart, f"chart-{name}", *_alternative(assessment, cells))
-    already = str(assessment.released) if assessment.released else ""
-    comparison = compare_reports(against, assessment.to_json()) if against else None
+def base_view(judged: words.Judged, provenance: Provenance, subject: str) -> dict[str, Any]:
+    """What the base template shows, less the figures; `subject` is what the page is."""
+    decision, policy = judged.decision, judged.policy
     return {
         "light": palette.LIGHT.to_dict(),
         "dark": palette.DARK.to_dict(),
         "font": palette.FONT,
-        "assessment": assessment,
-        "policy": assessment.policy,
-        "advice": words.ADVICE[assessment.verdict],
         "confidential": words.CONFIDENTIAL,
+        "subject": subject,
+        "provenance": provenance,
+        "table": decision.case.table,
+        "decision": decision,
+        "advice": words.ADVICE[decision.verdict],
+        "orders": sheets.order_rows(judged),
+        "assumptions": [words.shortened(text, MOST_LETTERS) for text in decision.assumptions],
+        "policy": policy,
+        "policy_rows": sheets.policy_rows(policy),
+    }
+
+
+def _view(assessment: Assessment, against: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Everything that the template shows."""
+    small, requested = assessment.decision.case.small, assessment.requested.frontier.margins
+    disclosed = sheets.disclosures(assessment)
+    cells = sheets.small_rows(assessment, MOST_ROWS)
+    charts = {}
+    if len(small.cells):
+        for name, width in WIDTHS:
+            chart = small_chart(assessment, width, title="", most=MOST_BARS)
+            charts[name] = inline_svg(chart, f"chart-{name}", *_alternative(assessment, cells))
+    already = str(assessment.released) if assessment.released else ""
+    comparison = compare_reports(against, assessment.to_json()) if against else None
+    return base_view(assessment, assessment.provenance, "Disclosure assessment") | {
+        "assessment": assessment,
         "figures": _figures(assessment),
         "formula": words.shortened(str(assessment.requested), MOST_LETTERS),
         "already": words.shortened(already, MOST_LETTERS),
         "margins": requested[:MOST_NAMES],
         "more_margins": max(0, len(requested) - MOST_NAMES),
-        "roles": words.role_words(assessment, MOST_NAMES),
+        "roles": words.role_words(assessment.table, MOST_NAMES),
         "charts": charts,
-        "cells": _cell_table(cells, len(small.cells)),
-        "close": _cell_table(sheets.close_rows(assessment, MOST_ROWS), _close(assessment)),
+        "cells": cell_table(cells, len(small.cells)),
+        "close": cell_table(sheets.close_rows(assessment, MOST_ROWS), _close(assessment)),
         "groups": disclosed[:MOST_ROWS],
         "more_groups": max(0, len(disclosed) - MOST_ROWS),
-        "orders": sheets.order_rows(assessment),
-        "assumptions": [words.shortened(text, MOST_LETTERS) for text in decision.assumptions],
-        "policy_rows": sheets.policy_rows(assessment.policy),
         "changes": comparison.lines() if comparison else [],
     }
 
@@ -115,7 +131,7 @@ def _figures(assessment: Assessment) -> list[tuple[str, str]]:
     return [*found, (palette.number(utility.released), worth)]
 
 
-def _cell_table(rows: list[sheets.CellRow], every: int) -> dict[str, Any]:
+def cell_table(rows: list[sheets.CellRow], every: int) -> dict[str, Any]:
     """Rows with one column a variable, or one for all if they are many."""
     names = list(rows[0].cell) if rows else []
     if len(names) > MOST_COLUMNS:

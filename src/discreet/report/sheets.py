@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet.decision.assess import Assessment
     from discreet.decision.policy import Policy
     from discreet.intruder.bounds.result import CellBounds
+    from discreet.report.words import Judged
     from discreet.risk.attribute import Disclosure
     from discreet.table.cells import Cells
 
@@ -101,12 +102,12 @@ def _yes(fact: bool) -> str:
     return "yes" if fact else "no"
 
 
-def small_rows(assessment: Assessment, most: int | None = None) -> list[CellRow]:
+def small_rows(judged: Judged, most: int | None = None) -> list[CellRow]:
     """The small counts, narrowest interval first."""
-    small, policy = assessment.decision.case.small, assessment.policy
+    small, policy = judged.decision.case.small, judged.policy
     limit = int(small.bounds.width.max(initial=0)) + 1
     rows = small.below(limit)[:most]
-    return _rows(small.cells, small.bounds, rows, assessment, policy.small.width)
+    return _rows(small.cells, small.bounds, rows, policy, policy.small.width)
 
 
 def close_rows(assessment: Assessment, most: int | None = None) -> list[CellRow]:
@@ -117,13 +118,11 @@ def close_rows(assessment: Assessment, most: int | None = None) -> list[CellRow]
     close = assessment.decision.case.closeness
     rows = close.below(share)[:most]
     limit = int(close.bounds.width.max(initial=0)) + 1
-    return _rows(close.cells, close.bounds, rows, assessment, limit)
+    return _rows(close.cells, close.bounds, rows, assessment.policy, limit)
 
 
-def _rows(
-    cells: Cells, bounds: CellBounds, rows: Any, assessment: Assessment, limit: int
-) -> list[CellRow]:
-    accepted, status = assessment.policy.bounds.accept_outer, bounds.status(limit)
+def _rows(cells: Cells, bounds: CellBounds, rows: Any, policy: Policy, limit: int) -> list[CellRow]:
+    accepted, status = policy.bounds.accept_outer, bounds.status(limit)
     found = []
     for row in rows:
         lower, upper = int(bounds.lower[row]), int(bounds.upper[row])
@@ -147,9 +146,9 @@ def group_words(disclosure: Disclosure) -> str:
     return ", ".join(f"{name}: {label}" for name, label in disclosure.group.items())
 
 
-def order_rows(assessment: Assessment) -> list[tuple[int, int, int]]:
+def order_rows(judged: Judged) -> list[tuple[int, int, int]]:
     """For each number of variables: margins released, margins possible."""
-    utility = assessment.decision.utility
+    utility = judged.decision.utility
     k = utility.variables
     return [(order, utility.by_order.get(order, 0), comb(k, order)) for order in range(1, k + 1)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.data.codebook import Role
 from discreet.decision.verdict import Verdict
@@ -12,8 +12,10 @@ from discreet.intruder.bounds.result import Status
 from discreet.look.palette import number, percent, plural
 
 if TYPE_CHECKING:
-    from discreet.decision.assess import Assessment
+    from discreet.decision.decide import Decision
+    from discreet.decision.policy import Policy
     from discreet.risk.attribute import Disclosure
+    from discreet.table.table import Table
 
 CONFIDENTIAL = "Confidential: contains unpublished counts. Do not publish this report."
 ADVICE = {
@@ -28,16 +30,26 @@ _ROLES = {
 }
 
 
-def small_words(assessment: Assessment) -> str:
+class Judged(Protocol):
+    """What has a decision under a policy: an assessment, a frontier."""
+
+    @property
+    def policy(self) -> Policy: ...
+
+    @property
+    def decision(self) -> Decision: ...
+
+
+def small_words(judged: Judged) -> str:
     """Which counts are small: `1 or 2`."""
-    most = assessment.policy.small.most
+    most = judged.policy.small.most
     return "1" if most == 1 else f"1 or {most}" if most == 2 else f"1 to {most}"
 
 
-def role_words(assessment: Assessment, most: int) -> list[tuple[str, str]]:
+def role_words(table: Table, most: int) -> list[tuple[str, str]]:
     """Each role with its variables and their numbers of categories."""
     found: dict[str, list[str]] = {}
-    for variable in assessment.table.variables:
+    for variable in table.variables:
         role = _ROLES.get(variable.role, str(variable.role))
         found.setdefault(role, []).append(f"{variable.name} ({number(variable.size)})")
     return [(role, listed(names, most)) for role, names in found.items()]
@@ -54,9 +66,9 @@ def margin_words(margin: Iterable[str]) -> str:
     return " by ".join(margin)
 
 
-def size_words(assessment: Assessment, margin: Iterable[str]) -> str:
+def size_words(table: Table, margin: Iterable[str]) -> str:
     """`3 × 3 = 9 cells`."""
-    sizes = [assessment.table.variable(name).size for name in margin]
+    sizes = [table.variable(name).size for name in margin]
     cells = 1
     for size in sizes:
         cells *= size
@@ -73,29 +85,29 @@ def known_words(disclosure: Disclosure) -> str:
     return f"at least {number(disclosure.lower)} have it"
 
 
-def narrowing(assessment: Assessment) -> str:
+def narrowing(judged: Judged) -> str:
     """The finding on small counts, as a heading."""
-    small, beta = assessment.decision.case.small, assessment.policy.small.width
+    small, beta = judged.decision.case.small, judged.policy.small.width
     n, below = len(small.cells), len(small.below(beta))
     if not n:
-        return f"There is no count of {small_words(assessment)} to narrow down"
+        return f"There is no count of {small_words(judged)} to narrow down"
     counts = plural(n, "small count")
     if below:
         return f"{number(below)} of {counts} can be narrowed to a width of less than {number(beta)}"
     loose = small.bounds.status(beta).count(Status.OUTER)
-    if loose and not assessment.policy.bounds.accept_outer:
+    if loose and not judged.policy.bounds.accept_outer:
         return f"{number(loose)} of {counts} not proven to keep a width of {number(beta)}"
     keep = "keeps" if n == 1 else "keep"
     return f"{counts} {keep} a width of {number(beta)} or more"
 
 
-def method_words(assessment: Assessment) -> str:
+def method_words(judged: Judged) -> str:
     """How intervals were found, and whether they are proven tight."""
-    bounds = assessment.decision.case.small.bounds
+    bounds = judged.decision.case.small.bounds
     method = {"linear": "linear programs"}.get(bounds.method, bounds.method)
     if bounds.sharp:
         return f"Intervals by {method}, each proven tight."
-    status = bounds.status(assessment.policy.small.width)
+    status = bounds.status(judged.policy.small.width)
     loose = plural(status.count(Status.OUTER), "interval")
     seen = number(status.count(Status.WITNESSED))
     return f"Intervals by {method}; {seen} proven wide enough by tables, {loose} not proven."

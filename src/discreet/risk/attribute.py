@@ -73,7 +73,7 @@ def attribute_risk(
                 continue
             true = table.margin(joint)
             sizes = table.margin(names)
-            cells = _candidates(true, sizes, variable.sensitive_codes, share, exclusion)
+            cells = candidates(true, sizes, variable.sensitive_codes, share, exclusion)
             if not len(cells):
                 continue
             bounds = bounder.bounds(cells)
@@ -107,7 +107,7 @@ def _groups(table: Table, bounder: Bounder) -> Iterator[tuple[str, ...]]:
         yield tuple(table.names[place] for place in bits(group))
 
 
-def _candidates(
+def candidates(
     true: Table, sizes: Table, sensitive: tuple[int, ...], share: float, exclusion: bool
 ) -> Cells:
     """Cells (g, c) that the true counts allow to be disclosed: bounds can only be weaker."""

@@ -125,8 +125,13 @@ class CellBounds:
             ],
         }
 
-    def plot(self, *, counts: NDArray[np.int64] | None = None, **options: Any) -> Any:
-        """The intervals as a chart, narrowest first."""
+    def plot(
+        self, *, counts: NDArray[np.int64] | None = None, every: bool = False, **options: Any
+    ) -> Any:
+        """The intervals as a chart, narrowest first; `every` draws all of them, without labels."""
+        from discreet.look.boundscharts import bounds_chart
         from discreet.look.charts import interval_chart
 
+        if every:
+            return bounds_chart(self.lower, self.upper, counts, **options)
         return interval_chart(self.to_frame(counts=counts), **options)

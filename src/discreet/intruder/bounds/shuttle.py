@@ -65,7 +65,7 @@ class Shuttle:
 
     def bounds(self, names: tuple[str, ...], codes: Codes) -> tuple[Ints, Ints]:
         """lower and upper of cells of the margin over `names`."""
-        record, lane = self._places(names, codes)
+        record, lane = self.places(names, codes)
         return (
             self.data[record, 0, lane].astype(np.int64),
             self.data[record, 1, lane].astype(np.int64),
@@ -79,7 +79,7 @@ class Shuttle:
 
     def watch(self, cells: Cells) -> None:
         """The cells whose width `add` guards."""
-        record, lane = self._places(cells.names, cells.codes)
+        record, lane = self.places(cells.names, cells.codes)
         self._targets[:] = 0
         np.bitwise_or.at(self._targets, record, np.int64(1) << np.asarray(lane, np.int64))
 
@@ -92,10 +92,11 @@ class Shuttle:
         for table in tables:
             seeds.update(self._fix(table))
         held = self._follow(np.array(sorted(seeds), np.int64), self._targets, floor)
-        work = self._undo or self._make_undo()
-        touched = self.data[work["places"][: self._saved], :, : self.layout.size]
-        if held and (touched[:, 0] > touched[:, 1]).any():
-            raise InconsistentRelease(CONTRADICTION)
+        if held:
+            work = self._undo or self._make_undo()
+            touched = self.data[work["places"][: self._saved], :, : self.layout.size]
+            if (touched[:, 0] > touched[:, 1]).any():
+                raise InconsistentRelease(CONTRADICTION)
         return held
 
     def suppose(self, names: tuple[str, ...], code: Codes, value: int) -> bool:
@@ -103,7 +104,7 @@ class Shuttle:
 
         What was added before must be committed; the state is left as it was.
         """
-        record, lane = self._places(names, code[None])
+        record, lane = self.places(names, code[None])
         work = self._undo or self._make_undo()
         if "every" not in work:
             work["every"] = np.full(self.layout.records, (1 << self.layout.size) - 1)
@@ -176,13 +177,14 @@ class Shuttle:
         self._epoch = 1
         return self._undo
 
-    # How it is built
-
-    def _places(self, names: tuple[str, ...], codes: Codes) -> tuple[Any, Any]:
+    def places(self, names: tuple[str, ...], codes: Codes) -> tuple[Any, Any]:
+        """Record and lane of cells of the margin over `names`."""
         nodes = {self.names.index(n): codes[:, i].astype(np.int64) for i, n in enumerate(names)}
         record, lane = self.layout.place(nodes)
         ones = np.ones(len(codes), np.int64)
         return record * ones, lane * ones
+
+    # How it is built
 
     def _nodes(self, table: Table) -> tuple[Ints, Ints, Ints]:
         """Record, lane and value of every node of a margin and of its sub-margins."""
