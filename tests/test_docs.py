@@ -24,6 +24,7 @@ from discreet.data.codebook import Codebook, Entry
 from discreet.data.encode import MOST_CATEGORIES
 from discreet.data.examples import EXAMPLES
 from discreet.decision.assess import assess
+from discreet.decision.frontier import frontier
 from discreet.decision.policy import Policy
 from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN
 from discreet.table.load import load
@@ -236,6 +237,12 @@ def test_the_keys_of_the_json_documents_are_documented() -> None:
         assert f"`{key}`" in text, f"commands.md does not document the key {key} of assess"
 
 
+def test_every_key_of_frontier_is_documented() -> None:
+    text = section("commands.md", "frontier")
+    for key in frontier(load("example:tract")).to_json():
+        assert f"`{key}`" in text, f"commands.md does not document the key {key} of frontier"
+
+
 def test_every_example_is_listed() -> None:
     text = section("commands.md", "examples")
     for example in EXAMPLES:
@@ -243,8 +250,10 @@ def test_every_example_is_listed() -> None:
 
 
 def test_the_sections_of_the_report_are_explained() -> None:
-    template = (ROOT / "src/discreet/report/report.html.j2").read_text(encoding="utf-8")
-    there = re.findall(r'<h2 id="[^"]*">([^<{]+)</h2>', template)
+    folder = ROOT / "src/discreet/report"
+    templates = [folder / f"{name}.html.j2" for name in ("report", "base")]
+    text = "".join(template.read_text(encoding="utf-8") for template in templates)
+    there = re.findall(r'<h2 id="[^"]*">([^<{]+)</h2>', text)
     assert there == re.findall(
         r"^\| \*\*(.+?)\*\* \|", section("index.md", "Reading the report"), re.M
     )

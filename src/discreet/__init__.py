@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from discreet.intruder.bounds.result import CellBounds as CellBounds
     from discreet.intruder.bounds.shuttle import Shuttle as Shuttle
     from discreet.intruder.tables.count import count as count
+    from discreet.models.select import ModelSearch as ModelSearch
+    from discreet.models.select import fitting_model as fitting_model
     from discreet.release.release import Release as Release
     from discreet.report.html import write_html as write_html
     from discreet.table.formula import Formula as Formula
     from discreet.table.load import load as load
     from discreet.table.microdata import Microdata as Microdata
     from discreet.table.table import Table as Table
+    from discreet.utility.requests import Requests as Requests
 
 _HOMES = {
     "Assessment": "decision.assess",
@@ -43,9 +46,11 @@ _HOMES = {
     "Frontier": "decision.frontier",
     "Hierarchy": "data.hierarchy",
     "Microdata": "table.microdata",
+    "ModelSearch": "models.select",
     "Policy": "decision.policy",
     "Proof": "intruder.bounds.bounder",
     "Release": "release.release",
+    "Requests": "utility.requests",
     "Role": "data.codebook",
     "Scores": "decision.scores",
     "Shuttle": "intruder.bounds.shuttle",
@@ -59,6 +64,7 @@ _HOMES = {
     "count": "intruder.tables.count",
     "critical_widths": "decision.widths",
     "decide": "decision.decide",
+    "fitting_model": "models.select",
     "frontier": "decision.frontier",
     "load": "table.load",
     "write_html": "report.html",

@@ -117,7 +117,7 @@ def test_assess_never_contradicts_the_frontier(changes, quick, monkeypatch):
     monkeypatch.setattr("discreet.decision.frontier.QUICK", quick)
     policy, tried = Policy.of(changes | {"bounds.witness_seconds": 1.0}), 0
     for seed in range(4):
-        table = random_table(seed, (2, 3, 2, 2))
+        table = random_table(seed, (2, 3, 3))
         try:
             found = frontier(table, policy=policy, seconds=20)
         except DisclosureError:
@@ -146,10 +146,10 @@ def test_quick_and_whole_judge_agree_on_what_fails(seed, monkeypatch):
 
 def test_all_weight_on_one_margin_puts_it_in():
     table = load("example:czech")
-    alone = [m for m in combinations(table.names, 5) if _keeps(table, [m], 20)]
+    alone = [m for m in combinations(table.names, 5) if _keeps(table, [m], 3)]
     assert alone
     for margin in alone:
-        found = frontier(table, beta=20, weights={margin: 1.0}, seconds=60)
+        found = frontier(table, beta=3, weights={margin: 1.0}, seconds=60)
         assert found.formula.contains(margin)
         (user,) = found.users
         assert user.share == 1
@@ -215,16 +215,14 @@ def test_the_margins_of_a_model_that_fits_come_first():
 
 
 def test_exchange_improves_or_keeps(monkeypatch):
-    """Without the proof, by the shuttle: what exchanges end with is maximal and no smaller."""
+    """Without the proof, by the shuttle: never worse, maximal, and within what is proven."""
     table = load("example:czech")
     best = frontier(table, beta=20, seconds=60)
     monkeypatch.setattr("discreet.decision.frontier.QUICK", 0)
     found = frontier(table, beta=20, seconds=8, seed=1)
     worth = [value for _, value in found.trace]
     assert worth == sorted(worth)
-    assert found.released <= best.released
-    assert found.released >= best.released - 2
-    assert found.at_most >= best.released
+    assert 45 < found.released <= best.released <= found.at_most
     assert found.maximal
 
 

@@ -96,6 +96,29 @@ def test_margins_added_one_by_one_and_taken_back(data, array):
     assert np.array_equal(shuttle.arrays(), together.arrays())
 
 
+@given(st.data(), small_tables(most_people=30, most_cells=36))
+@settings(max_examples=60)
+def test_margins_dropped_again(data, array):
+    """Dropping a maximal margin leaves what it contains; the same as to begin without it."""
+    table = named(array)
+    release = Release.margins(table, letters(data.draw(releases(array.ndim))))
+    shuttle = Shuttle(release, droppable=True)
+    before = shuttle.save()
+    drop = data.draw(st.sampled_from(release.formula.margins))
+    rest = [m for m in release.formula.margins if m != drop]
+    rest += [[n for n in drop if n != name] for name in drop if len(drop) > 1]
+    if rest:
+        shuttle.drop([table.margin(drop)])
+        less = Shuttle(Release.margins(table, rest))
+        assert np.array_equal(shuttle.arrays(), less.arrays())
+        shuttle.add([table.margin(drop)])
+        shuttle.commit()
+        shuttle.drop([])
+        assert np.array_equal(shuttle.arrays(), Shuttle(release).arrays())
+    shuttle.load(before)
+    assert np.array_equal(shuttle.arrays(), Shuttle(release).arrays())
+
+
 @given(st.data(), small_tables(most_people=30, most_cells=36), st.integers(1, 4))
 @settings(max_examples=60)
 def test_a_floor_says_whether_a_margin_can_be_added(data, array, floor):

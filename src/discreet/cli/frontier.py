@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_options, json_option, print_json, read_data, read_policy
+from discreet.cli.options import (
+    data_file,
+    data_options,
+    json_option,
+    print_json,
+    read_data,
+    read_policy,
+)
 
 
 @click.command("frontier", epilog="Example: discreet frontier example:czech --beta 3 --json")
@@ -83,7 +90,7 @@ def frontier_command(
     if html:
         from discreet.report.frontier_html import write_frontier_html
 
-        write_frontier_html(found, html)
+        write_frontier_html(found, html, data=data_file(data["data"]))
     if as_json:
         print_json(found.to_json())
         return

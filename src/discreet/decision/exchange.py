@@ -4,81 +4,84 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.decision.brief import Brief
 from discreet.decision.judge import ShuttleJudge
-from discreet.decision.search import Grown, grow
+from discreet.decision.search import grow
 from discreet.look.progress import working
-from discreet.table.lattice import children, closure, maximal
+from discreet.table.lattice import closure, maximal
 
-DROPPED = (1, 1, 1, 2, 2, 3)  # how many margins make room
-NARROW = 8  # from how many that are narrowest at a cell
+SHARED = 1  # by how many variables a margin may miss another that it stands against
+MOST_WANTED = 12
 
 
 def exchange(
     judge: ShuttleJudge,
     brief: Brief,
-    failed: Grown,
+    failed: Mapping[int, tuple[int, ...]],
     end: float,
     seed: int,
     tell: Callable[[], object] = lambda: None,
 ) -> None:
-    """Drop margins that make a cell narrow, and take in those that the cell stood against.
+    """Drop the margin that stands against most others, and take in as many of them as can be.
 
-    Kept if the set is worth at least as much as before; what was dropped is tried again at the
-    end of each exchange.
+    `failed` has the cells that became too narrow with each margin that is not in. Kept if the set
+    is worth at least as much as before; what was dropped is tried again at the end.
     """
-    rng = np.random.default_rng(seed)
-    against, tried = dict(failed.failed), Counter[int]()
-    top, inside, worth = _state(judge, brief)
+    rng, against, tried = np.random.default_rng(seed), dict(failed), Counter[int]()
+    counts = _Counts(brief)
     with working("exchanging margins"):
         while time.monotonic() < end:
-            cells = Counter(
-                cell for margin, at in against.items() if margin not in inside for cell in at[:1]
-            )
-            if not cells:
+            top = maximal(judge.sets)
+            inside, worth = closure(top), brief.worth(top)
+            out = {f: at[0] for f, at in against.items() if at and f not in inside}
+            scores = {
+                s: sum(weight for _, weight in _opposed(counts, s, out)) / (1 + tried[s]) ** 2
+                for s in top
+                if not any(s & ~must == 0 for must in brief.must)
+            }
+            if not scores or max(scores.values()) == 0:
                 break
-            cell = min(cells, key=lambda c: (tried[c] - cells[c] / 2, rng.random()))
-            tried[cell] += 1
-            wanted = [m for m, at in against.items() if m not in inside and at[:1] == (cell,)]
-            dropped = _narrowest(brief, top, cell, int(rng.choice(DROPPED)), rng)
-            if not dropped:
-                continue
+            drop = max(scores, key=lambda s: (scores[s] + 1e-3 * rng.random(), s))
+            tried[drop] += 1
+            opposed = sorted(_opposed(counts, drop, out), key=lambda pair: -pair[1])
             before = judge.save()
-            rest = [s for s in top if s not in dropped]
-            judge.restart([*rest, *(c for s in dropped for c in children(s) if c)])
-            rng.shuffle(wanted)
-            again = grow(judge, [*wanted, *dropped], np.inf)
-            new_top, new_inside, new_worth = _state(judge, brief)
-            if new_worth < worth:
+            judge.drop([drop])
+            again = grow(judge, [*(f for f, _ in opposed[:MOST_WANTED]), drop], np.inf)
+            if (now := brief.worth(judge.sets)) < worth:
                 judge.load(before)
                 continue
-            against |= again.failed | {s: (cell,) for s in dropped if s not in new_inside}
-            top, inside = new_top, new_inside
-            if new_worth > worth:
-                worth = new_worth
+            against |= again.failed
+            if now > worth:
                 tell()
 
 
-def _state(judge: ShuttleJudge, brief: Brief) -> tuple[list[int], set[int], float]:
-    top = maximal(judge.sets)
-    return list(top), closure(top), brief.worth(top)
+def _opposed(counts: _Counts, margin: int, out: Mapping[int, int]) -> list[tuple[int, float]]:
+    """The margins that are out, and how likely it is that this one stands against them.
+
+    Margins conflict at a cell if they share most variables and few people are there.
+    """
+    return [
+        (f, 1.0 / counts.at(margin)[cell])
+        for f, cell in out.items()
+        if (f & ~margin).bit_count() <= SHARED
+    ]
 
 
-def _narrowest(
-    brief: Brief, top: list[int], cell: int, many: int, rng: np.random.Generator
-) -> list[int]:
-    """Some of the maximal margins whose counts at a cell are the least; not what must be in."""
-    free = [s for s in top if not any(s & ~must == 0 for must in brief.must)]
-    counts = [_count(brief, s, cell) for s in free]
-    near = sorted(range(len(free)), key=lambda i: (counts[i], rng.random()))[:NARROW]
-    return [free[i] for i in rng.permutation(near)[:many]]
+class _Counts:
+    """The counts of margins at the small cells."""
 
+    def __init__(self, brief: Brief) -> None:
+        self.brief, self._known = brief, dict[int, NDArray[np.int64]]()
 
-def _count(brief: Brief, margin: int, cell: int) -> int:
-    names = [name for name in brief.named([margin])[0] if name in brief.cells.names]
-    code = brief.cells.codes[cell : cell + 1, [brief.cells.names.index(n) for n in names]]
-    return int(brief.table.margin(names).lookup(code)[0]) if names else brief.table.total
+    def at(self, margin: int) -> NDArray[np.int64]:
+        if margin not in self._known:
+            cells, table = self.brief.cells, self.brief.table
+            names = [name for name in self.brief.named([margin])[0] if name in cells.names]
+            codes = cells.codes[:, [cells.names.index(name) for name in names]]
+            self._known[margin] = table.margin(names).lookup(codes)
+        return self._known[margin]

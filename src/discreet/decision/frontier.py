@@ -325,7 +325,7 @@ class _Search:
             return
         if isinstance(self.judge, ShuttleJudge):
             self.at_most = brief.worth(brief.candidates)
-            exchange(self.judge, brief, grown, end, self.seed, self._tell)
+            exchange(self.judge, brief, grown.failed, end, self.seed, self._tell)
         elif isinstance(self.judge, WholeJudge) and self._provable:
             best = best_set(self.judge, brief, end, self._tell)
             self.judge.restart(best.sets)

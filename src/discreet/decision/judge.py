@@ -15,7 +15,8 @@ from discreet.decision.verdict import Verdict
 from discreet.intruder.bounds.shuttle import Shuttle
 from discreet.risk.small import observable
 from discreet.risk.watch import AttributeWatch
-from discreet.table.lattice import closure, maximal
+from discreet.table.lattice import children, closure, maximal
+from discreet.table.table import Table
 
 PROOF_SECONDS = 5.0  # to look for tables, in one trial of many
 Ints = NDArray[np.int64]
@@ -87,7 +88,9 @@ class ShuttleJudge:
     def restart(self, sets: Iterable[int]) -> bool:
         top = maximal([*self.brief.must, *sets])
         shuttle = Shuttle(
-            self.brief.release(top), most_bytes=int(self.brief.policy.bounds.gigabytes * 2**30)
+            self.brief.release(top),
+            most_bytes=int(self.brief.policy.bounds.gigabytes * 2**30),
+            droppable=True,
         )
         shuttle.watch(self.brief.cells)
         if any(map(self.attribute.inside, top)) or not self._keeps(shuttle, top):
@@ -102,8 +105,7 @@ class ShuttleJudge:
         assert shuttle is not None
         if any(map(self.attribute.inside, margins)):
             return False
-        tables = [self.brief.table.margin(names) for names in self.brief.named(margins)]
-        held = shuttle.add(tables, floor=self.beta)
+        held = shuttle.add(self._tables(margins), floor=self.beta)
         self.blocked = np.flatnonzero(self._width(shuttle) < self.beta)
         held = held and self._keeps(shuttle, [*self.sets, *margins])
         if held:
@@ -113,15 +115,25 @@ class ShuttleJudge:
             shuttle.roll_back()
         return held
 
-    def save(self) -> tuple[NDArray[Any], list[int]]:
+    def drop(self, margins: Sequence[int]) -> None:
+        """Leave out some of the maximal margins, and keep what they contain."""
+        assert self.shuttle is not None
+        self.shuttle.drop(self._tables(margins))
+        rest = [s for s in self.sets if s not in margins]
+        self.sets = [*rest, *(child for s in margins for child in children(s) if child)]
+
+    def save(self) -> tuple[Any, list[int]]:
         """The state, to come back to."""
         assert self.shuttle is not None
-        return self.shuttle.data.copy(), list(self.sets)
+        return self.shuttle.save(), list(self.sets)
 
-    def load(self, saved: tuple[NDArray[Any], list[int]]) -> None:
+    def load(self, saved: tuple[Any, list[int]]) -> None:
         assert self.shuttle is not None
-        self.shuttle.data[:], self.sets = saved[0], list(saved[1])
-        self.shuttle.commit()
+        self.shuttle.load(saved[0])
+        self.sets = list(saved[1])
+
+    def _tables(self, margins: Sequence[int]) -> list[Table]:
+        return [self.brief.table.margin(names) for names in self.brief.named(margins)]
 
     def _width(self, shuttle: Shuttle) -> Ints:
         lower, upper = shuttle.bounds(self.brief.cells.names, self.brief.cells.codes)

@@ -13,7 +13,7 @@ from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.lattice_layout import LANES, Layout
 from discreet.release.release import Known, Release
 from discreet.table.cells import Cells
-from discreet.table.keys import Codes
+from discreet.table.keys import Codes, unravel
 from discreet.table.table import Table
 
 MOST_BYTES = 4 << 30
@@ -36,7 +36,12 @@ class Shuttle:
     """
 
     def __init__(
-        self, release: Release, names: Iterable[str] | None = None, *, most_bytes: int = MOST_BYTES
+        self,
+        release: Release,
+        names: Iterable[str] | None = None,
+        *,
+        most_bytes: int = MOST_BYTES,
+        droppable: bool = False,
     ) -> None:
         chosen = set(release.names if names is None else names)
         self.variables = tuple(v for v in release.variables if v.name in chosen)
@@ -57,6 +62,8 @@ class Shuttle:
             self.data[record, 1, lane] = values
         for known in release.known:
             self._fix_known(known)
+        self._given = self.data.copy() if droppable else None
+        self._added: list[Table] = []
         begun = time.perf_counter()
         self.sweeps = self._settle()
         self.settled_in = time.perf_counter() - begun
@@ -91,6 +98,7 @@ class Shuttle:
         seeds: set[int] = set()
         for table in tables:
             seeds.update(self._fix(table))
+            self._added.append(table)
         held = self._follow(np.array(sorted(seeds), np.int64), self._targets, floor)
         if held:
             work = self._undo or self._make_undo()
@@ -153,8 +161,37 @@ class Shuttle:
 
     def commit(self) -> None:
         """Keep what was added."""
+        if self._given is not None:
+            for table in self._added:
+                record, lane, values = self._nodes(table)
+                self._given[record, 0, lane] = self._given[record, 1, lane] = values
+        self._forget()
+
+    def drop(self, tables: Iterable[Table]) -> None:
+        """Take back margins, but not their sub-margins; they must be among the largest released."""
+        assert self._given is not None
+        for table in tables:
+            codes = unravel(np.arange(table.size), table.shape)
+            record, lane = self.places(table.names, codes)
+            self._given[record, 0, lane], self._given[record, 1, lane] = 0, self.total
+        self.data[:] = self._given
+        self._forget()
+        self._settle()
+
+    def save(self) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """The state, to come back to with `load`."""
+        return self.data.copy(), None if self._given is None else self._given.copy()
+
+    def load(self, saved: tuple[NDArray[Any], NDArray[Any] | None]) -> None:
+        self.data[:] = saved[0]
+        if self._given is not None:
+            self._given[:] = saved[1]
+        self._forget()
+
+    def _forget(self) -> None:
         self._saved = 0
         self._epoch += 1
+        self._added = []
 
     def roll_back(self) -> None:
         """Take back all that was added since the last commit."""
@@ -162,7 +199,7 @@ class Shuttle:
 
         if self._undo:
             restore(self.data, self._undo["saved"], self._undo["places"], self._saved)
-        self.commit()
+        self._forget()
 
     def _make_undo(self) -> dict[str, Any]:
         n = self.layout.records
