@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.decision.policy import Policy
 from discreet.decision.widths import MOST_MARGINS, critical_widths
 from discreet.errors import DataError, DisclosureError
@@ -36,6 +39,7 @@ class Brief:
     never: Sets = ()
     max_order: int | None = None
     weights: Mapping[int, float] = field(default_factory=dict)
+    _counts: dict[int, NDArray[np.int32]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def cells(self) -> Cells:
@@ -77,6 +81,28 @@ class Brief:
         extra = (0, *_subsets(outside, self.max_order))
         ranked = [(-w, -(s | t).bit_count(), -(s | t)) for s, w in width.items() for t in extra]
         return tuple(-s for _, _, s in sorted(ranked) if s and self.allows(-s))
+
+    def counts_at_small(self, margin: int) -> NDArray[np.int32]:
+        """The counts of a margin at the small cells."""
+        if margin not in self._counts:
+            cells = self.cells
+            names = [name for name in self.named([margin])[0] if name in cells.names]
+            codes = cells.codes[:, [cells.names.index(name) for name in names]]
+            self._counts[margin] = self.table.margin(names).lookup(codes).astype(np.int32)
+        return self._counts[margin]
+
+    @cached_property
+    def gentle_first(self) -> Sets:
+        """The candidates by how many people they leave beside each small count.
+
+        The critical width looks at one cell; sum of n_C^-2 over the small cells at all of them.
+        Taken in this order, more margins find room.
+        """
+
+        def pressure(margin: int) -> float:
+            return float((self.counts_at_small(margin).astype(float) ** -2).sum())
+
+        return tuple(sorted(self.candidates, key=lambda s: (pressure(s), -s.bit_count(), -s)))
 
     def _order(self, variables: int) -> int | None:
         return None if self.max_order is None else min(self.max_order, variables)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.decision.brief import Brief
 from discreet.decision.judge import ShuttleJudge
@@ -33,14 +32,13 @@ def exchange(
     is worth at least as much as before; what was dropped is tried again at the end.
     """
     rng, against, tried = np.random.default_rng(seed), dict(failed), Counter[int]()
-    counts = _Counts(brief)
     with working("exchanging margins"):
         while time.monotonic() < end:
             top = maximal(judge.sets)
             inside, worth = closure(top), brief.worth(top)
             out = {f: at[0] for f, at in against.items() if at and f not in inside}
             scores = {
-                s: sum(weight for _, weight in _opposed(counts, s, out)) / (1 + tried[s]) ** 2
+                s: sum(weight for _, weight in _opposed(brief, s, out)) / (1 + tried[s]) ** 2
                 for s in top
                 if not any(s & ~must == 0 for must in brief.must)
             }
@@ -48,7 +46,7 @@ def exchange(
                 break
             drop = max(scores, key=lambda s: (scores[s] + 1e-3 * rng.random(), s))
             tried[drop] += 1
-            opposed = sorted(_opposed(counts, drop, out), key=lambda pair: -pair[1])
+            opposed = sorted(_opposed(brief, drop, out), key=lambda pair: -pair[1])
             before = judge.save()
             judge.drop([drop])
             again = grow(judge, [*(f for f, _ in opposed[:MOST_WANTED]), drop], np.inf)
@@ -60,28 +58,13 @@ def exchange(
                 tell()
 
 
-def _opposed(counts: _Counts, margin: int, out: Mapping[int, int]) -> list[tuple[int, float]]:
+def _opposed(brief: Brief, margin: int, out: Mapping[int, int]) -> list[tuple[int, float]]:
     """The margins that are out, and how likely it is that this one stands against them.
 
     Margins conflict at a cell if they share most variables and few people are there.
     """
     return [
-        (f, 1.0 / counts.at(margin)[cell])
+        (f, 1.0 / brief.counts_at_small(margin)[cell])
         for f, cell in out.items()
         if (f & ~margin).bit_count() <= SHARED
     ]
-
-
-class _Counts:
-    """The counts of margins at the small cells."""
-
-    def __init__(self, brief: Brief) -> None:
-        self.brief, self._known = brief, dict[int, NDArray[np.int64]]()
-
-    def at(self, margin: int) -> NDArray[np.int64]:
-        if margin not in self._known:
-            cells, table = self.brief.cells, self.brief.table
-            names = [name for name in self.brief.named([margin])[0] if name in cells.names]
-            codes = cells.codes[:, [cells.names.index(name) for name in names]]
-            self._known[margin] = table.margin(names).lookup(codes)
-        return self._known[margin]

@@ -7,29 +7,22 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from discreet.decision.brief import Brief, Sets
-from discreet.decision.decide import Decision, decide
-from discreet.decision.decomposable import decomposable_frontier
-from discreet.decision.exact import MOST_MARGINS, best_set
-from discreet.decision.exchange import exchange
-from discreet.decision.judge import Judge, ShuttleJudge, WholeJudge, acceptable
+from discreet.decision.decide import Decision
 from discreet.decision.policy import Policy
-from discreet.decision.search import grow, longest_start
-from discreet.errors import DataError, DisclosureError
-from discreet.intruder.bounds.bounder import QUICK
+from discreet.decision.strategy import FrontierMethod, Strategy
+from discreet.errors import DataError
 from discreet.intruder.bounds.result import Status
-from discreet.models.select import ModelSearch, fitting_model
+from discreet.models.select import ModelSearch
 from discreet.release.release import as_formula
 from discreet.table.cells import frame
 from discreet.table.formula import Formula
-from discreet.table.lattice import closure, count_by_order, maximal
+from discreet.table.lattice import count_by_order, maximal
 from discreet.table.table import Table
 from discreet.utility.requests import Requests, UserShare
 
-FrontierMethod = Literal["best", "greedy", "decomposable"]
-EVERY = 0.5  # seconds between two points of the trace
 Margins = str | Formula | Iterable[Iterable[str]]
 
 
@@ -207,7 +200,7 @@ def frontier(
     if policy is None and not len(brief.cells):
         most = brief.policy.small.most
         raise DataError(f"the table has no count of 1 to {most}: every margin keeps any width.")
-    search = _Search(brief, begun, begun + seconds, seed)
+    search = Strategy(brief, begun, begun + seconds, seed)
     search.begin()
     if fit:
         search.fit()
@@ -248,174 +241,3 @@ def _policy(policy: Policy | None, beta: int | None, small: int | None, seconds:
 
 def _sets(margins: Margins, names: tuple[str, ...]) -> Sets:
     return as_formula(margins, names).sets if margins else ()
-
-
-class _Search:
-    """One search: the set so far, always valid, and how it came about."""
-
-    def __init__(self, brief: Brief, begun: float, end: float, seed: int) -> None:
-        self.brief, self.begun, self.end, self.seed = brief, begun, end, seed
-        self.small = brief.table.size * max(len(brief.cells), 1) <= QUICK
-        self.judge = self._judge()
-        self.listed: int | None = None
-        self.complete: bool | None = None
-        self.at_most: float | None = None
-        self.trace: list[tuple[float, float]] = []
-        self.model: ModelSearch | None = None
-
-    @property
-    def _provable(self) -> bool:
-        return self.small and len(self.brief.candidates) <= MOST_MARGINS
-
-    def _judge(self) -> Judge:
-        whole = self.small or self.brief.certified
-        return WholeJudge(self.brief) if whole else ShuttleJudge(self.brief)
-
-    def begin(self) -> None:
-        """Nothing but what must be in: the first valid answer."""
-        brief = self.brief
-        if not self.judge.restart(brief.must):
-            what = str(brief.formula(brief.must)) if brief.must else "Even an empty release"
-            raise DisclosureError(
-                f"{what}, which must be in, does not keep the policy by itself; nothing can be "
-                "added to it."
-            )
-        if not brief.candidates and not brief.must:
-            raise DisclosureError(
-                f"not even the one-way margins keep a width of {brief.policy.small.width} at every "
-                "small count; lower beta, or merge categories."
-            )
-
-    def fit(self) -> None:
-        """The minimal sufficient statistics of a model that fits must be in, as far as they can.
-
-        Among the models whose margins keep the policy one by one; where they break it together,
-        the largest first.
-        """
-        brief = self.brief
-        may = set(brief.candidates)
-        seconds = max(1.0, min(60.0, (self.end - time.monotonic()) / 4))
-        self.model = fitting_model(
-            brief.table,
-            max_order=brief.max_order,
-            seconds=seconds,
-            allows=lambda s: s.bit_count() == 1 or s in may,
-        )
-        wanted = sorted(closure(self.model.formula.sets), key=lambda s: (-s.bit_count(), s))
-        grow(self.judge, [s for s in wanted if s in may], self.end)
-        self.brief = dataclasses.replace(brief, must=maximal([*brief.must, *self.judge.sets]))
-        self.judge = self._judge()
-        self.judge.restart(self.brief.must)
-
-    def run(self, method: FrontierMethod) -> None:
-        brief = self.brief
-        if method != "decomposable":
-            self.listed = longest_start(self.judge, brief.candidates)
-            self._tell()
-        if method == "decomposable" or (method == "best" and not self._provable):
-            self._decomposable(required=method == "decomposable")
-        if method != "best":
-            return
-        self._wishes()
-        left = max(0.0, self.end - time.monotonic() - brief.policy.bounds.witness_seconds)
-        end = time.monotonic() + left
-        grown = grow(self.judge, brief.candidates, end, self._tell)
-        self.complete = grown.complete
-        if not grown.complete:
-            return
-        if isinstance(self.judge, ShuttleJudge):
-            self.at_most = brief.worth(brief.candidates)
-            exchange(self.judge, brief, grown.failed, end, self.seed, self._tell)
-        elif isinstance(self.judge, WholeJudge) and self._provable:
-            best = best_set(self.judge, brief, end, self._tell)
-            self.judge.restart(best.sets)
-            self.at_most = best.at_most
-
-    def _decomposable(self, *, required: bool) -> None:
-        """The best decomposable set, if it is better than what there is."""
-        brief, rule = self.brief, self.brief.policy
-        left = self.end - time.monotonic()
-        try:
-            found = decomposable_frontier(
-                brief.table,
-                beta=rule.small.width,
-                small=rule.small.most,
-                seed=self.seed,
-                seconds=max(1.0, min(60.0, left / (4 if required else 20))),
-                first=brief.formula(brief.must) if brief.must else (),
-                weights=brief.value or None,
-                max_order=brief.max_order,
-            )
-        except (DataError, DisclosureError):
-            if required:
-                raise
-            return
-        if not all(map(brief.allows, closure(found.formula.sets))):
-            if required:
-                raise DataError(
-                    "the decomposable search cannot leave out margins; choose the method best."
-                )
-            return
-        before = tuple(self.judge.sets)
-        if required or brief.worth(found.formula.sets) > brief.worth(before):
-            if self.judge.restart(found.formula.sets):
-                self._tell()
-            elif required:
-                raise DataError(
-                    f"the decomposable search knows widths alone, and {found.formula} breaks "
-                    "another rule of the policy; choose the method best."
-                )
-
-    def _wishes(self) -> None:
-        """What users want most first, if that is worth more."""
-        wished = self.brief.wished()
-        if not wished:
-            return
-        before = tuple(self.judge.sets)
-        self.judge.restart(self.brief.must)
-        grow(self.judge, wished, self.end)
-        if self.brief.worth(self.judge.sets) < self.brief.worth(before):
-            self.judge.restart(before)
-        self._tell()
-
-    def first_come(self, requests: Requests | None) -> Sets:
-        """What users get who are served in turn, each if the policy still holds."""
-        judge = self._judge()
-        judge.restart(self.brief.must)
-        wanted = requests.first_come() if requests else ()
-        grow(judge, filter(self.brief.allows, wanted), self.end)
-        return maximal(judge.sets)
-
-    def _tell(self) -> None:
-        now = time.monotonic() - self.begun
-        if not self.trace or now - self.trace[-1][0] > EVERY:
-            self.trace.append((now, self.brief.worth(self.judge.sets)))
-
-    def settle(self) -> Decision:
-        """The verdict on the set by the rules of `assess`; what they do not accept is left out.
-
-        The search may have asked quicker bounds; then the longest start of what was taken in that
-        the rules accept is the answer.
-        """
-        brief, order = self.brief, self.judge.sets
-        self.trace.append((time.monotonic() - self.begun, brief.worth(order)))
-        decision = self._decide(order)
-        if acceptable(decision, brief):
-            return decision
-        low, high, self.complete = 0, len(order) - 1, None
-        kept: Decision | None = self._decide(()) if brief.must else None
-        while low < high:
-            middle = (low + high + 1) // 2
-            trial = self._decide(order[:middle])
-            if acceptable(trial, brief):
-                low, kept = middle, trial
-            else:
-                high = middle - 1
-        if kept is None:
-            raise DisclosureError("no margin keeps the policy; relax it, or merge categories.")
-        return kept
-
-    def _decide(self, sets: Iterable[int]) -> Decision:
-        brief = self.brief
-        top = maximal([*brief.must, *sets])
-        return decide(brief.table, brief.formula(top), brief.policy)
