@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from discreet.decision.widths import Widths as Widths
     from discreet.decision.widths import critical_widths as critical_widths
     from discreet.errors import DisclosureError as DisclosureError
+    from discreet.intruder.belief import Belief as Belief
     from discreet.intruder.bounds.bounder import Proof as Proof
     from discreet.intruder.bounds.bounder import bounds as bounds
     from discreet.intruder.bounds.result import CellBounds as CellBounds
     from discreet.intruder.bounds.shuttle import Shuttle as Shuttle
+    from discreet.intruder.posterior.posterior import posterior as posterior
+    from discreet.intruder.posterior.result import Posterior as Posterior
     from discreet.intruder.tables.count import count as count
     from discreet.models.select import ModelSearch as ModelSearch
     from discreet.models.select import fitting_model as fitting_model
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Assessment": "decision.assess",
+    "Belief": "intruder.belief",
     "CellBounds": "intruder.bounds.result",
     "Codebook": "data.codebook",
     "Decision": "decision.decide",
@@ -48,6 +52,7 @@ _HOMES = {
     "Microdata": "table.microdata",
     "ModelSearch": "models.select",
     "Policy": "decision.policy",
+    "Posterior": "intruder.posterior.result",
     "Proof": "intruder.bounds.bounder",
     "Release": "release.release",
     "Requests": "utility.requests",
@@ -67,6 +72,7 @@ _HOMES = {
     "fitting_model": "models.select",
     "frontier": "decision.frontier",
     "load": "table.load",
+    "posterior": "intruder.posterior.posterior",
     "write_html": "report.html",
 }
 __all__ = sorted(_HOMES)

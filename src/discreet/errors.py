@@ -31,3 +31,7 @@ class SolverError(DisclosureError):
 
 class OutputError(DisclosureError):
     """A file that cannot be written."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Draws that are not yet what they should be."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.interrupts import stop_insisting
 from discreet.cli.options import (
     data_file,
     data_options,
@@ -84,6 +85,7 @@ def frontier_command(
         policy=office,
         weights=Requests.read(requests, table.names) if requests else None,
         seconds=limit,
+        stopped=stop_insisting,
         **wishes,
         **options,
     )

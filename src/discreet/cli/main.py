@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import current_thread, main_thread
 from typing import Any
 
 import click
@@ -17,7 +12,9 @@ from discreet.cli.count import count_command
 from discreet.cli.diff import diff_command
 from discreet.cli.examples import examples_command
 from discreet.cli.frontier import frontier_command
+from discreet.cli.interrupts import insistent_interrupts, stop_insisting
 from discreet.cli.policy import policy_command
+from discreet.cli.posterior import posterior_command
 from discreet.cli.widths import widths_command
 from discreet.errors import DisclosureError
 
@@ -41,42 +38,9 @@ class Commands(click.Group):
             except DisclosureError as error:
                 raise WrongInput(str(error)) from error
             except KeyboardInterrupt:
-                _stop_insisting()
+                stop_insisting()
                 click.echo("discreet: interrupted; nothing was written.", err=True)
                 ctx.exit(130)
-
-
-@contextmanager
-def insistent_interrupts() -> Iterator[None]:
-    """A Ctrl-C that a compiler's callback swallows comes again until it arrives."""
-    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
-        yield
-        return
-    before = {s: signal.signal(s, _interrupt) for s in (signal.SIGINT, signal.SIGALRM)}
-    shown = sys.unraisablehook
-
-    def quiet(lost: Any) -> None:
-        if lost.exc_type is not KeyboardInterrupt:
-            shown(lost)
-
-    sys.unraisablehook = quiet
-    try:
-        yield
-    finally:
-        _stop_insisting()
-        sys.unraisablehook = shown
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(*_: object) -> None:
-    signal.setitimer(signal.ITIMER_REAL, 2.0)
-    raise KeyboardInterrupt
-
-
-def _stop_insisting() -> None:
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @click.group(
@@ -102,6 +66,7 @@ for command in (
     examples_command,
     frontier_command,
     policy_command,
+    posterior_command,
     widths_command,
 ):
     main.add_command(command)

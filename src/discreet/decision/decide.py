@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.decision.case import Case
 from discreet.decision.policy import Policy
-from discreet.decision.rules import RULES, Case
+from discreet.decision.rules import RULES
 from discreet.decision.verdict import Reason, Verdict, worst
 from discreet.release.release import Release
 from discreet.table.formula import Formula
@@ -51,6 +52,8 @@ class Decision:
             found["closest"] = float(case.closeness.reach.min(initial=1))
         if case.policy.tables.least:
             found["tables"] = case.count.to_json()
+        if case.policy.belief.asked:
+            found["belief"] = case.belief.to_json()
         return found
 
 
@@ -102,5 +105,8 @@ def _assumptions(case: Case) -> tuple[str, ...]:
     if case.policy.attribute.check:
         order = case.policy.attribute.order
         said.append(f"Across margins, groups by up to {order} variables were checked.")
+    if case.policy.belief.asked:
+        model = case.belief.posterior.model
+        said.append(f"An intruder's beliefs are those of the {model} model.")
     said.append("Categories and their order are public.")
     return tuple(said)

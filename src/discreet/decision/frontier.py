@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
@@ -163,6 +163,7 @@ def frontier(
     weights: Mapping[Any, float] | Requests | None = None,
     seconds: float = 600.0,
     seed: int = 0,
+    stopped: Callable[[], object] = lambda: None,
 ) -> Frontier:
     """A large set of margins that keeps the policy, or just the width beta at every small count.
 
@@ -174,6 +175,7 @@ def frontier(
     `first` must be in, `released` is out already, `never` may not go, nor what contains it.
     `first="fit"` stands for the margins of a log-linear model that fits the table, as far as the
     policy lets them go. `weights` says what margins are worth to users; others only break ties.
+    An interrupt ends the search, calls `stopped` and gives the best set until then.
 
     >>> from discreet.table.load import load
     >>> frontier(load("example:tract"), beta=3)
@@ -208,6 +210,7 @@ def frontier(
     try:
         search.run(method)
     except KeyboardInterrupt:
+        stopped()
         search.complete = None  # what was found until now is valid
     decision = search.settle()
     sets = decision.release.formula.sets

@@ -76,6 +76,37 @@ class Tables:
 
 
 @dataclass(frozen=True)
+class Belief:
+    """What an intruder believes: an interval can be wide and its true count nearly certain."""
+
+    most: float = _key(
+        0.0, "no true small count may be this probable or more; 0 switches it off", most=1
+    )
+    identified: float = _key(
+        1.0,
+        "at most this share of the small counts may be guessed right; 1 switches it off",
+        most=1,
+    )
+    threshold: float = _key(0.0, "an intruder acts on a guess of at least this probability", most=1)
+    people: float = _key(0.0, "at most so many people identified, on average; 0 switches it off")
+    true_table: float = _key(
+        1.0, "the true table may have at most this probability; 1 switches it off", most=1
+    )
+    entropy: float = _key(0.0, "nats that the belief about the table must keep; 0 switches it off")
+    zeros: bool = _key(False, "are zeros small counts too?")
+    model: str = _key("saturated", "of the intruder: saturated, uniform, average, or a formula")
+    prior: float = _key(0.5, "Dirichlet parameter of each cell, above 0")
+    standard_error: float = _key(0.002, "of sampled probabilities")
+    seconds: float = _key(60.0, "time for the beliefs")
+
+    @property
+    def asked(self) -> bool:
+        """Is any of the limits on?"""
+        on = (self.most, self.people, self.entropy, self.identified < 1, self.true_table < 1)
+        return any(on)
+
+
+@dataclass(frozen=True)
 class Alternatives:
     """What is offered when a release does not pass."""
 
@@ -89,6 +120,7 @@ SECTIONS: dict[str, Any] = {
     "attribute": Attribute,
     "tables": Tables,
     "bounds": Bounds,
+    "belief": Belief,
     "alternatives": Alternatives,
 }
 
@@ -107,6 +139,7 @@ class Policy:
     attribute: Attribute = field(default_factory=Attribute)
     tables: Tables = field(default_factory=Tables)
     bounds: Bounds = field(default_factory=Bounds)
+    belief: Belief = field(default_factory=Belief)
     alternatives: Alternatives = field(default_factory=Alternatives)
     locked: Mapping[str, str] = field(default_factory=dict)
 

@@ -4,69 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.decision.policy import Policy
+from discreet.decision.beliefs import beliefs
+from discreet.decision.case import Case
 from discreet.decision.verdict import Reason, Verdict
-from discreet.intruder.bounds.bounder import Bounder, Method, Proof
 from discreet.intruder.bounds.result import CellBounds
-from discreet.intruder.tables.count import count
-from discreet.intruder.tables.result import TableCount
-from discreet.release.release import Release
-from discreet.risk.attribute import AttributeRisk, attribute_risk
-from discreet.risk.closeness import Closeness, closeness
-from discreet.risk.small import SmallCells, small_cells
 from discreet.table.cells import Cells
-from discreet.table.table import Table
 from discreet.table.words import several, spoken
 
 MOST_NAMED = 100
-
-
-@dataclass
-class Case:
-    """A release before the custodian: what the rules ask for, computed once."""
-
-    table: Table
-    release: Release
-    policy: Policy
-
-    @cached_property
-    def bounder(self) -> Bounder:
-        rule = self.policy.bounds
-        method: Method = rule.method  # type: ignore[assignment]
-        return Bounder(
-            self.release,
-            method=method,
-            seconds=rule.seconds,
-            most_bytes=int(rule.gigabytes * 2**30),
-        )
-
-    @cached_property
-    def small(self) -> SmallCells:
-        seconds = self.policy.bounds.witness_seconds
-        proof = Proof(self.table, self.policy.small.width, seconds) if seconds else None
-        return small_cells(self.table, self.bounder, self.policy.small.most, proof)
-
-    @cached_property
-    def attribute(self) -> AttributeRisk:
-        rule = self.policy.attribute
-        return attribute_risk(
-            self.table, self.bounder, share=rule.share, exclusion=rule.exclusion, order=rule.order
-        )
-
-    @cached_property
-    def count(self) -> TableCount:
-        return count(self.release, seconds=self.policy.tables.seconds)
-
-    @cached_property
-    def closeness(self) -> Closeness:
-        return closeness(self.table, self.bounder)
 
 
 Rule = Callable[[Case], "Reason | None"]
@@ -186,7 +136,13 @@ def enough_tables(case: Case) -> Reason | None:
     return Reason("number of tables", verdict, f"{text}.")
 
 
-RULES: tuple[Rule, ...] = (small_counts, attribute_disclosure, close_bounds, enough_tables)
+RULES: tuple[Rule, ...] = (
+    small_counts,
+    attribute_disclosure,
+    close_bounds,
+    enough_tables,
+    beliefs,
+)
 
 
 def _proven(

@@ -22,6 +22,7 @@ from discreet.utility.requests import Requests
 
 FrontierMethod = Literal["best", "greedy", "decomposable"]
 EVERY = 0.5  # seconds between two points of the trace
+SETTLING = 0.05  # of the time, for the verdict at the end
 
 
 class Strategy:
@@ -96,8 +97,8 @@ class Strategy:
         if method != "best" or self._proof_only:
             return
         self._wishes()
-        left = max(0.0, self.end - time.monotonic() - brief.policy.bounds.witness_seconds)
-        end = time.monotonic() + left
+        last = brief.policy.bounds.witness_seconds + SETTLING * (self.end - self.begun)
+        end = max(time.monotonic(), self.end - last)
         quick = isinstance(self.judge, ShuttleJudge)
         ordered = brief.gentle_first if quick else brief.candidates
         grown = grow(self.judge, ordered, end, self._tell)

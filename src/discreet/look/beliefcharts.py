@@ -205,5 +205,69 @@ def cells_chart(
     )
 
 
+def sensitivity_chart(
+    cells: Sequence[str],
+    priors: Sequence[float],
+    probabilities: Sequence[Sequence[float]],
+    *,
+    true: bool = False,
+    heading: str = "",
+    title: str | None = None,
+    source: str | None = None,
+    most: int = 30,
+    width: int = WIDE,
+) -> Any:
+    """One row a cell, one dot a prior: how probable a count is; larger dots are larger priors."""
+    import altair as alt
+
+    if not cells:
+        return empty_chart("The list of cells is empty.", title="No cell to show", notes=[],
+                           width=width)  # fmt: skip
+    notes = [source] if source else []
+    if len(cells) > most:
+        notes.insert(0, f"{plural(len(cells) - most, 'more cell')} not shown.")
+    left = width * 2 // 5
+    names, spans, dots = [], [], []
+    for row, (cell, chances) in enumerate(zip(cells[:most], probabilities, strict=False)):
+        names.append({"row": row, "label": short_lines(cell, left // 7, 1)})
+        low, high = min(chances), max(chances)
+        words = percent(low) if high - low < LEAST else f"{percent(low)} to {percent(high)}"
+        spans.append({"row": row, "low": low, "high": high, "words": words})
+        for place, p in enumerate(chances):
+            size = 24 + 72 * place / max(1, len(priors) - 1)
+            dots.append({"row": row, "p": p, "prior": priors[place], "size": size})
+    scale = alt.Scale(domain=[0, 1], range=[0, max(width - left - 90, 60)])
+    axis = alt.Axis(title="Probability", format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
+    y = alt.Y("row:O", scale=alt.Scale(domain=list(range(len(names)))), axis=None)
+
+    def at(field: str) -> Any:
+        return alt.X(f"{field}:Q", scale=scale, axis=axis)
+
+    base = alt.Chart(alt.InlineData(values=spans))
+    layers = [
+        base.mark_rule(color=LIGHT.rule, strokeWidth=3).encode(y=y, x=at("low"), x2="high:Q"),
+        alt.Chart(alt.InlineData(values=dots))
+        .mark_point(filled=True, opacity=0.75, fill=LIGHT.belief, stroke=LIGHT.paper)
+        .encode(y=y, x=at("p"), size=alt.Size("size:Q", scale=None, legend=None)),
+        base.mark_text(align="left", dx=12, fontSize=12, color=LIGHT.ink).encode(
+            y=y, x=at("high"), text="words:N"
+        ),
+        alt.Chart(alt.InlineData(values=names))
+        .mark_text(align="left", x=-left, fontSize=12, color=LIGHT.ink)
+        .encode(y=y, text="label:N"),
+    ]
+    if title is None:
+        widest = max(max(chances) - min(chances) for chances in probabilities)
+        points = plural(round(100 * widest), "percentage point")
+        title = f"Another prior moves a probability by up to {points}"
+    what = "the true count" if true else "the best guess under the middle prior"
+    said = ", ".join(f"{prior:g}" for prior in priors)
+    key = f"{heading + '. ' if heading else ''}Dots: the probability of {what}, under Dirichlet "
+    key += f"priors of {said}; the larger the prior, the larger the dot."
+    return finish(
+        layers, title=title, key=key, notes=notes, left=left, width=width, height=24 * len(names),
+    )  # fmt: skip
+
+
 def _shown(value: Any) -> str:
     return number(value) if isinstance(value, (int, float)) else str(value)

@@ -108,11 +108,36 @@ def _view(assessment: Assessment, against: Mapping[str, Any] | None) -> dict[str
         "roles": words.role_words(assessment.table, MOST_NAMES),
         "charts": charts,
         "cells": cell_table(cells, len(small.cells)),
+        "beliefs": _beliefs(assessment),
         "close": cell_table(sheets.close_rows(assessment, MOST_ROWS), _close(assessment)),
         "groups": disclosed[:MOST_ROWS],
         "more_groups": max(0, len(disclosed) - MOST_ROWS),
         "changes": comparison.lines() if comparison else [],
     }
+
+
+def _beliefs(assessment: Assessment) -> dict[str, Any]:
+    """Probabilities of small counts, the most nearly certain first; nothing if not asked for."""
+    case = assessment.decision.case
+    if not case.policy.belief.asked or not len(case.belief.cells):
+        return {}
+    import numpy as np
+
+    risk, total = case.belief, len(case.belief.cells)
+    rows = np.argsort(-risk.truth, kind="stable")[:MOST_BARS]
+    shown = risk.posterior.take(rows)
+    right = int(risk.right.sum())
+    lead = (
+        f"The best guess is right for {palette.number(right)} of "
+        f"{palette.plural(total, 'small count')}."
+    )
+    charts = {}
+    for name, width in WIDTHS:
+        chart = shown.plot(counts=risk.cells.counts[rows], title="", width=width)
+        charts[name] = inline_svg(chart, f"beliefs-{name}", "What an intruder believes", lead)
+    model = f"The {risk.posterior.model} model; {risk.posterior.method}."
+    more = f" The {palette.number(len(rows))} most nearly certain." if total > len(rows) else ""
+    return {"lead": lead, "charts": charts, "caption": f"{model}{more} True counts are outlined."}
 
 
 def _figures(assessment: Assessment) -> list[tuple[str, str]]:

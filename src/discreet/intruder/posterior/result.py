@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
 from discreet.intruder.belief import Belief
+from discreet.intruder.posterior.convergence import Convergence
 from discreet.intruder.tables.result import digits
 from discreet.release.release import Release
 from discreet.table.cells import Cells, frame, labels
@@ -59,6 +61,7 @@ class Posterior:
     method: str
     effective: float | Floats | None = None
     whole: Whole | None = None
+    convergence: Convergence | None = None
 
     @classmethod
     def of(cls, cells: Cells, mass: Sequence[Floats], **more: Any) -> Posterior:
@@ -107,6 +110,19 @@ class Posterior:
     def _worth(self) -> Floats:
         """The effective draws of each cell."""
         return np.broadcast_to(np.asarray(self.effective, np.float64), len(self))
+
+    def take(self, rows: Sequence[int] | Ints) -> Posterior:
+        """The beliefs about some of the cells."""
+        listed = [int(row) for row in rows]
+        kept = [self._of(row) for row in listed]
+        return dataclasses.replace(
+            self,
+            codes=self.codes[listed],
+            low=self.low[listed],
+            starts=np.cumsum([0, *(len(chances) for chances in kept)]),
+            mass=np.concatenate([*kept, np.zeros(0)]),
+            effective=None if self.effective is None else self._worth[listed],
+        )
 
     def __iter__(self) -> Iterator[Belief]:
         return (self[row] for row in range(len(self)))
@@ -206,6 +222,7 @@ class Posterior:
             "tables": None if tables is None else digits(tables),
             "effective_draws": None if self.effective is None else float(np.min(self.effective)),
             "largest_standard_error": self._largest_error(),
+            **({} if self.convergence is None else self.convergence.to_json()),
         }
 
     def _largest_error(self) -> float:

@@ -1,0 +1,104 @@
+"""`discreet posterior`: what an intruder believes about each cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from discreet.cli.options import (
+    data_options,
+    json_option,
+    print_json,
+    read_data,
+    release_option,
+    small_option,
+)
+
+
+@click.command(
+    "posterior",
+    epilog='Example: discreet posterior example:tract --release "Race*Income + Income*Gender" '
+    "--model average",
+)
+@data_options
+@release_option
+@click.option(
+    "--model",
+    default="saturated",
+    show_default=True,
+    metavar="M",
+    help="Of the intruder: saturated, uniform, average, or a formula.",
+)
+@click.option(
+    "--prior",
+    type=click.FloatRange(0, min_open=True),
+    default=0.5,
+    show_default=True,
+    metavar="A",
+    help="Dirichlet parameter of each cell.",
+)
+@click.option(
+    "--weights",
+    type=click.Choice(["proper", "paper"]),
+    default="proper",
+    show_default=True,
+    help="Of the models that are averaged: marginal likelihoods, or as the 2003 paper has them.",
+)
+@click.option(
+    "--cells",
+    type=click.Choice(["small", "nonzero", "all"]),
+    default="small",
+    show_default=True,
+    help="Which cells.",
+)
+@small_option
+@click.option(
+    "--draws",
+    type=click.IntRange(1),
+    metavar="N",
+    help="So many independent tables, under the decomposable model of the release.",
+)
+@click.option(
+    "--error",
+    "standard_error",
+    type=click.FloatRange(0, min_open=True),
+    default=0.002,
+    show_default=True,
+    help="Standard error of sampled probabilities.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of what is sampled.")
+@click.option(
+    "--limit",
+    "seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time for sampling.",
+)
+@json_option
+def posterior_command(release: str, cells: str, small: int, as_json: bool, **options: Any) -> None:
+    """What an intruder believes about each cell, given a release.
+
+    Exact where that is quick, else sampled to a standard error. What is printed holds true counts:
+    it is for the custodian.
+    """
+    from discreet.intruder.posterior.posterior import posterior
+    from discreet.look.progress import working
+    from discreet.release.release import Release
+
+    data = {key: options.pop(key) for key in ("data", "count", "codebook", "table", "variables")}
+    table = read_data(**data)
+    chosen = {"small": lambda: table.small(small), "nonzero": table.nonzero, "all": table.all}
+    listed = chosen[cells]()
+    with working("forming beliefs"):
+        found = posterior(Release.margins(table, release), listed, **options)
+    if as_json:
+        print_json(found.to_json(listed.counts))
+        return
+    from rich.console import Console
+
+    from discreet.report.belief_text import print_beliefs
+
+    print_beliefs(found, listed.counts, Console(highlight=False), small=small)

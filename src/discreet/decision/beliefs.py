@@ -1,0 +1,83 @@
+"""The rule on what an intruder believes: section 4 of Dobra, Fienberg & Trottini 2003."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from discreet.decision.case import Case
+from discreet.decision.verdict import Reason, Verdict, worst
+from discreet.risk.belief import BeliefRisk
+from discreet.table.words import spoken
+
+RULE = "beliefs"
+MOST_NAMED = 100
+SURE = 3  # standard errors: nearer to a limit, nothing is decided
+
+
+def beliefs(case: Case) -> Reason | None:
+    """Every limit of the policy on beliefs holds, and the beliefs can be trusted."""
+    if not case.policy.belief.asked:
+        return None
+    risk = case.belief
+    convergence = risk.posterior.convergence
+    if convergence is not None and not convergence.converged:
+        return Reason(RULE, Verdict.REVIEW, f"{'; '.join(convergence.problems)}.")
+    found = list(_limits(case))
+    verdict = worst(reason.verdict for reason in found)
+    told = [reason for reason in found if reason.verdict is verdict]
+    said = f"under the {risk.posterior.model} model " + "; ".join(reason.text for reason in told)
+    return Reason(RULE, verdict, f"{said}.", tuple(c for reason in told for c in reason.cells))
+
+
+def _limits(case: Case) -> Iterator[Reason]:
+    rule, risk = case.policy.belief, case.belief
+    if rule.most and len(risk.cells):
+        yield _most_probable(risk, rule.most)
+    if rule.identified < 1:
+        share = risk.identified(rule.threshold)
+        text = f"{share:.1%} of the small counts are guessed right, and {rule.identified:.1%} may"
+        yield _reason(share <= rule.identified, text)
+    if rule.people:
+        text = f"{risk.people:,.2f} people are identified on average, and {rule.people:g} may"
+        yield _reason(risk.people <= rule.people, text)
+    if rule.true_table < 1:
+        text = "the true table's probability is {:.4g}, and may be " + f"{rule.true_table:g}"
+        yield _whole(risk.true_table, rule.true_table, -1, text)
+    if rule.entropy:
+        text = "the belief about the table has {:.4g} nats, and must keep " + f"{rule.entropy:g}"
+        yield _whole(risk.entropy, rule.entropy, 1, text)
+
+
+def _reason(held: bool, text: str) -> Reason:
+    return Reason(RULE, Verdict.PASS if held else Verdict.FAIL, text)
+
+
+def _whole(value: float | None, limit: float, sign: int, text: str) -> Reason:
+    """A limit on the belief about the whole table, which is not always known."""
+    if value is None:
+        return Reason(RULE, Verdict.REVIEW, "the belief about the whole table is not known")
+    return _reason(sign * value >= sign * limit, text.format(value))
+
+
+def _most_probable(risk: BeliefRisk, limit: float) -> Reason:
+    """The small count that is most nearly certain."""
+    over = np.flatnonzero(risk.truth - SURE * risk.error >= limit)
+    doubtful = (risk.truth + SURE * risk.error >= limit).any()
+    first = int(np.argmax(risk.truth))
+    where = spoken(risk.cells.label(first), risk.cells.variables)
+    text = (
+        f"a count of {int(risk.cells.counts[first]):,} in {where} has probability "
+        f"{risk.truth[first]:.3f}, and the limit is {limit:g}"
+    )
+    verdict = Verdict.FAIL if over.size else Verdict.REVIEW if doubtful else Verdict.PASS
+    cells = tuple(
+        {
+            "cell": risk.cells.label(row),
+            "count": int(risk.cells.counts[row]),
+            "probability": float(risk.truth[row]),
+        }
+        for row in over[np.argsort(-risk.truth[over], kind="stable")][:MOST_NAMED]
+    )
+    return Reason(RULE, verdict, text, cells)

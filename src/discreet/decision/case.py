@@ -1,0 +1,72 @@
+"""A release before the custodian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from discreet.decision.policy import Policy
+from discreet.intruder.bounds.bounder import Bounder, Method, Proof
+from discreet.intruder.tables.count import count
+from discreet.intruder.tables.result import TableCount
+from discreet.release.release import Release
+from discreet.risk.attribute import AttributeRisk, attribute_risk
+from discreet.risk.belief import BeliefRisk, belief_risk
+from discreet.risk.closeness import Closeness, closeness
+from discreet.risk.small import SmallCells, small_cells
+from discreet.table.table import Table
+
+
+@dataclass
+class Case:
+    """What the rules ask for, computed once."""
+
+    table: Table
+    release: Release
+    policy: Policy
+
+    @cached_property
+    def bounder(self) -> Bounder:
+        rule = self.policy.bounds
+        method: Method = rule.method  # type: ignore[assignment]
+        return Bounder(
+            self.release,
+            method=method,
+            seconds=rule.seconds,
+            most_bytes=int(rule.gigabytes * 2**30),
+        )
+
+    @cached_property
+    def small(self) -> SmallCells:
+        seconds = self.policy.bounds.witness_seconds
+        proof = Proof(self.table, self.policy.small.width, seconds) if seconds else None
+        return small_cells(self.table, self.bounder, self.policy.small.most, proof)
+
+    @cached_property
+    def attribute(self) -> AttributeRisk:
+        rule = self.policy.attribute
+        return attribute_risk(
+            self.table, self.bounder, share=rule.share, exclusion=rule.exclusion, order=rule.order
+        )
+
+    @cached_property
+    def count(self) -> TableCount:
+        return count(self.release, seconds=self.policy.tables.seconds)
+
+    @cached_property
+    def belief(self) -> BeliefRisk:
+        rule = self.policy.belief
+        return belief_risk(
+            self.table,
+            self.release,
+            at_most=self.policy.small.most,
+            zeros=rule.zeros,
+            model=rule.model,
+            prior=rule.prior,
+            standard_error=rule.standard_error,
+            seconds=rule.seconds,
+        )
+
+    @cached_property
+    def closeness(self) -> Closeness:
+        return closeness(self.table, self.bounder)

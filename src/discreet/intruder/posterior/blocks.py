@@ -1,0 +1,189 @@
+"""Tables that fit, given cell probabilities: exact, block by block.
+
+    P(n | release, theta)  =  prod theta^n / n!   /   the same summed over all tables that fit
+
+Blocks of cells that no published sum ties together are independent, and each is listed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, SolverError
+from discreet.intruder.posterior.result import fits
+from discreet.intruder.tables.enumerate import _listed
+from discreet.intruder.tables.split import Ints, open_cells, separate, split
+from discreet.look.progress import working
+from discreet.release.release import Release
+from discreet.table.keys import Codes, keys
+from discreet.table.table import Table
+
+Floats = NDArray[np.float64]
+MOST_NUMBERS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The open cells of a block, its tables, and their log prod 1 / n!.
+
+    The values of cell j, from `low[j]` on, are counted from `starts[j]` on.
+    """
+
+    cells: Ints
+    tables: Ints
+    logs: Floats
+    low: Ints
+    starts: Ints
+
+    def log_weights(self, log_theta: Floats) -> Floats:
+        """Of each table, for each row of log probabilities of the open cells: rows x tables."""
+        found = log_theta[:, self.cells] @ self.tables.T
+        return np.asarray(found + self.logs)
+
+    def spread(self, chances: Floats) -> Floats:
+        """From rows x tables to rows x values of the cells, cell after cell."""
+        return np.asarray((self._counts @ chances.T).T)
+
+    @cached_property
+    def _counts(self) -> Any:
+        """Values x tables: one where a table has that value."""
+        from scipy.sparse import csr_array
+
+        n, m = self.tables.shape
+        spots = (self.tables - self.low + self.starts[:-1]).ravel()
+        return csr_array((np.ones(n * m), (spots, np.repeat(np.arange(n), m))),
+                         shape=(int(self.starts[-1]), n))  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Open cells, what is settled, and the blocks that are not."""
+
+    release: Release
+    codes: Codes
+    places: Ints  # in the whole table, row-major
+    low: Ints
+    fixed: Ints
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of(cls, release: Release, *, limit: int = MOST_NUMBERS, seconds: float = 5.0) -> Blocks:
+        """Refuses a release with a block whose tables are too many to list."""
+        from scipy.special import gammaln
+
+        if not release.total:
+            raise DataError("the release counts nobody, and there is nothing to believe.")
+        cells, _ = open_cells(release, every_variable=True)
+        shape = tuple(variable.size for variable in release.variables)
+        parts, until = split(separate(cells)), time.monotonic() + seconds
+        blocks, free = [], np.zeros(len(cells.codes), bool)
+        with working("listing tables"):
+            for system, columns in zip(parts.blocks, parts.columns, strict=True):
+                most = limit // len(columns)
+                try:
+                    tables = _listed(system, most, until)
+                except SolverError:
+                    tables = np.zeros((most + 1, 0), np.int64)
+                if len(tables) > most:
+                    raise DataError(
+                        f"{len(columns):,} open cells of {release.formula} hang together and more "
+                        f"than {most:,} tables fit them, too many to list; walk through them "
+                        "instead."
+                    )
+                low = tables.min(0)
+                starts = np.append(0, np.cumsum(tables.max(0) - low + 1))
+                logs = -gammaln(tables + 1.0).sum(1)
+                blocks.append(Block(columns, tables, logs, low, starts))
+                free[columns] = True
+        places = keys(cells.codes, shape).astype(np.int64)
+        return cls(release, cells.codes, places, parts.low, np.flatnonzero(~free), tuple(blocks))
+
+    @property
+    def tables(self) -> int:
+        return math.prod(len(block.tables) for block in self.blocks)
+
+    def all_tables(self) -> Ints:
+        """Every table that fits, rows x open cells."""
+        found = np.tile(self.low, (self.tables, 1))
+        each = self.tables
+        for block in self.blocks:
+            each //= len(block.tables)
+            at = np.arange(len(found)) // each % len(block.tables)
+            found[:, block.cells] = block.tables[at]
+        return found
+
+    @property
+    def width(self) -> int:
+        """Numbers that a row of parameters takes."""
+        return len(self.codes) + sum(len(block.tables) for block in self.blocks)
+
+    def log_sum(self, log_theta: Floats) -> Floats:
+        """The log of the sum of prod theta^n / n! over all tables that fit: one for each row."""
+        from scipy.special import gammaln
+
+        n = self.low[self.fixed]
+        total = log_theta[:, self.fixed] @ n - gammaln(n + 1.0).sum()
+        for block in self.blocks:
+            total = total + _log_sum(block.log_weights(log_theta))
+        return np.asarray(total)
+
+    def chances(self, log_theta: Floats) -> list[Floats]:
+        """Of each block, rows x tables: the probability of each table."""
+        return [_normal(block.log_weights(log_theta)) for block in self.blocks]
+
+    def draw(self, chances: list[Floats], rng: np.random.Generator) -> Ints:
+        """One table for each row: rows x open cells."""
+        rows = len(chances[0]) if chances else 1
+        found = np.tile(self.low, (rows, 1))
+        for block, each in zip(self.blocks, chances, strict=True):
+            below = np.cumsum(each, 1)
+            at = (below < rng.random((rows, 1)) * below[:, -1:]).sum(1)
+            found[:, block.cells] = block.tables[at]
+        return found
+
+    def log_probability(self, table: Table, log_theta: Floats) -> Floats:
+        """Of one table, for each row of parameters; -inf if it does not fit."""
+        if not fits(self.release, table):
+            return np.full(len(log_theta), -np.inf)
+        at = [table.names.index(name) for name in self.release.names]
+        counts = table.reorder(self.release.names) if at != sorted(at) else table
+        n = counts.lookup(self.codes)
+        return self.log_chances(n[None], log_theta)[:, 0]
+
+    def log_chances(self, tables: Ints, log_theta: Floats) -> Floats:
+        """Of tables that fit, rows x open cells: parameters x tables."""
+        from scipy.special import gammaln
+
+        free = np.concatenate([*(block.cells for block in self.blocks), np.zeros(0, np.int64)])
+        total = log_theta[:, free] @ tables[:, free].T - gammaln(tables[:, free] + 1.0).sum(1)
+        for block in self.blocks:
+            total = total - _log_sum(block.log_weights(log_theta))[:, None]
+        return np.asarray(total)
+
+    def distribution(self, cell: int, spread: list[Floats]) -> Floats:
+        """Counts 0, 1, 2, ... of an open cell, from the spread of each block (rows x values)."""
+        for block, found in zip(self.blocks, spread, strict=True):
+            if len(at := np.flatnonzero(block.cells == cell)):
+                part = found[:, block.starts[at[0]] : block.starts[at[0] + 1]]
+                return np.pad(part, ((0, 0), (int(block.low[at[0]]), 0)))
+        rows = len(spread[0]) if spread else 1
+        return np.tile(np.append(np.zeros(int(self.low[cell])), 1.0), (rows, 1))
+
+
+def _log_sum(logs: Floats) -> Floats:
+    top = logs.max(1)
+    with np.errstate(under="ignore"):
+        return np.asarray(top + np.log(np.exp(logs - top[:, None]).sum(1)))
+
+
+def _normal(logs: Floats) -> Floats:
+    with np.errstate(under="ignore"):
+        found = np.exp(logs - logs.max(1, keepdims=True))
+    return np.asarray(found / found.sum(1, keepdims=True))

@@ -1,0 +1,142 @@
+"""Risk by what an intruder believes: section 4 of Dobra, Fienberg & Trottini 2003."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.intruder.posterior.posterior import posterior
+from discreet.intruder.posterior.result import Posterior
+from discreet.release.release import Release
+from discreet.table.cells import Cells
+from discreet.table.table import Table
+
+Floats = NDArray[np.float64]
+MOST_ZEROS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefRisk:
+    """What an intruder believes about the small counts, held against the truth."""
+
+    table: Table
+    cells: Cells
+    posterior: Posterior
+
+    @cached_property
+    def truth(self) -> Floats:
+        """The probability of each true count."""
+        return self.posterior.probability(self.cells.counts)
+
+    @cached_property
+    def error(self) -> Floats:
+        """The Monte Carlo error of `truth`."""
+        return self.posterior.standard_error(self.cells.counts)
+
+    @cached_property
+    def right(self) -> NDArray[np.bool_]:
+        """Where the most probable count is the true one."""
+        return np.asarray(self.posterior.guess == self.cells.counts)
+
+    def identified(self, threshold: float = 0.0) -> float:
+        """The fraction of small counts guessed right with at least this probability: (5)."""
+        if not len(self.cells):
+            return 0.0
+        return float((self.right & (self.truth >= threshold - 1e-12)).mean())
+
+    @property
+    def people(self) -> float:
+        """The expected number of people in small cells whose count is believed rightly."""
+        return float((self.truth * self.cells.counts).sum())
+
+    @property
+    def entropy(self) -> float | None:
+        """Of the belief about the whole table, in nats, if it is known."""
+        return self.posterior.entropy
+
+    @property
+    def true_table(self) -> float | None:
+        """The probability of the true table: the second measure of section 4."""
+        if self.posterior.whole is None:
+            return None
+        return self.posterior.probability_of(self.table)
+
+    @property
+    def surprise(self) -> float | None:
+        """How much less probable the true table is than a typical one, in nats.
+
+        Large if the intruder's model fits badly.
+        """
+        whole = self.posterior.whole
+        return None if whole is None else -whole.log_probability(self.table) - whole.entropy
+
+    def __repr__(self) -> str:
+        return (
+            f"BeliefRisk({len(self.cells):,} small counts, {int(self.right.sum()):,} guessed "
+            f"right, a true count has at most probability {self.truth.max(initial=0):.3f})"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        tables = self.posterior.tables
+        return {
+            "model": self.posterior.model,
+            "method": self.posterior.method,
+            "most": float(self.truth.max(initial=0.0)),
+            "right": int(self.right.sum()),
+            "identified": self.identified(),
+            "people": self.people,
+            "entropy": self.entropy,
+            "true_table": self.true_table,
+            "tables": None if tables is None else str(tables),
+            "surprise": _finite(self.surprise),
+        }
+
+
+def belief_risk(
+    table: Table,
+    release: Release,
+    *,
+    at_most: int = 2,
+    zeros: bool = False,
+    model: str = "saturated",
+    prior: float = 0.5,
+    standard_error: float = 0.002,
+    seconds: float = 60.0,
+    seed: int = 0,
+) -> BeliefRisk:
+    """Beliefs about the counts from 1 to `at_most`, or from 0 on, under a model of the intruder.
+
+    >>> from discreet.table.load import load
+    >>> table = load("example:tract")
+    >>> belief_risk(table, Release.margins(table, "Race*Income + Income*Gender"), model="uniform")
+    BeliefRisk(4 small counts, 0 guessed right, a true count has at most probability 0.500)
+    """
+    cells = table.small(at_most)
+    if zeros:
+        if table.size > MOST_ZEROS:
+            raise DataError(
+                f"the table has {table.size:,} cells, and zeros are looked at one by one up to "
+                f"{MOST_ZEROS:,}; leave zeros out."
+            )
+        every = table.all()
+        cells = every.take(np.flatnonzero(every.counts <= at_most))
+    found = posterior(
+        release,
+        cells,
+        model=model,
+        prior=prior,
+        standard_error=standard_error,
+        seconds=seconds,
+        seed=seed,
+    )
+    return BeliefRisk(table, cells, found)
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is None or math.isfinite(number) else None

@@ -1,0 +1,141 @@
+"""Risk by belief: the measures of section 4, against brute force and in the policy."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.cli import main
+from discreet.decision.decide import decide
+from discreet.decision.frontier import frontier
+from discreet.decision.policy import Policy
+from discreet.errors import DataError
+from discreet.release.release import Release
+from discreet.risk.belief import belief_risk
+from discreet.table.load import load
+from discreet.table.table import Table
+from oracle import fibre, letters, named, releases, small_tables
+
+TRACT = "Race*Income + Income*Gender"
+
+
+def nearly_certain():
+    """3 of 3 in a row are in a column that has 97 of 100: [0, 3], and 3 is nearly certain."""
+    return Table.of([[3, 0], [288, 9]], A=["rare", "common"], B=["most", "few"])
+
+
+def test_a_wide_interval_with_a_nearly_certain_count_fails():
+    table = nearly_certain()
+    widths = {"small.most": 3, "small.width": 3, "attribute.check": False}
+    assert decide(table, "A + B", Policy.of(widths)).verdict == "PASS"
+    believed = widths | {"belief.most": 0.9, "belief.model": "A + B"}
+    decision = decide(table, "A + B", Policy.of(believed))
+    assert decision.verdict == "FAIL"
+    exact = math.comb(291, 3) / math.comb(300, 3)
+    assert decision.risk["belief"]["most"] == pytest.approx(exact)
+    assert exact > 0.9
+    reason = decision.reasons[-1]
+    assert "has probability 0.912, and the limit is 0.9" in reason.text
+    assert reason.cells[0]["cell"] == {"A": "rare", "B": "most"}
+
+
+def test_the_measures_of_the_tract_table():
+    """Three of four guessed right under conditional independence, as the 2003 paper says."""
+    table = load("example:tract")
+    release = Release.margins(table, TRACT)
+    independent = belief_risk(table, release, model=TRACT)
+    assert independent.identified() == 3 / 4
+    assert independent.identified(0.5) == 1 / 4
+    assert independent.true_table == pytest.approx(2.3952e-4, rel=1e-4)
+    uniform = belief_risk(table, release, model="uniform")
+    assert uniform.true_table == pytest.approx(1 / 59_400)
+    assert uniform.entropy == pytest.approx(math.log(59_400))
+    assert uniform.surprise == pytest.approx(0, abs=1e-9)
+    with_zeros = belief_risk(table, release, model=TRACT, zeros=True)
+    assert len(with_zeros.cells) == 6
+
+
+@given(st.data(), small_tables(most_people=8, most_cells=12))
+@settings(max_examples=40)
+def test_brute_force(data, array):
+    margins = data.draw(releases(array.ndim))
+    table = named(array)
+    cells = table.small()
+    if not len(cells):
+        return
+    risk = belief_risk(table, Release.margins(table, letters(margins)), model="uniform")
+    tables = fibre(array, margins)
+    values = np.array([t[tuple(cells.codes.T)] for t in tables])
+    truth = (values == cells.counts).mean(0)
+    assert risk.truth == pytest.approx(truth)
+    assert risk.people == pytest.approx(float(truth @ cells.counts))
+    assert risk.true_table == pytest.approx(1 / len(tables))
+    assert 0 <= risk.identified() <= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({"belief.identified": 0.5}, "FAIL"),
+        ({"belief.identified": 0.5, "belief.threshold": 0.5}, "PASS"),
+        ({"belief.people": 2.0}, "FAIL"),
+        ({"belief.people": 3.0}, "PASS"),
+        ({"belief.true_table": 1e-4}, "FAIL"),
+        ({"belief.true_table": 1e-3}, "PASS"),
+        ({"belief.entropy": 8.0}, "PASS"),
+        ({"belief.entropy": 9.0}, "FAIL"),
+        ({"belief.most": 0.6, "belief.entropy": 9.0}, "FAIL"),
+    ],
+)
+def test_every_limit_decides(change, verdict):
+    alone = {"small.width": 1, "attribute.check": False, "belief.model": TRACT}
+    decision = decide(load("example:tract"), TRACT, Policy.of(alone | change))
+    assert decision.verdict == verdict
+
+
+def test_frontier_keeps_a_limit_on_beliefs():
+    table = load("example:tract")
+    rules = {"small.width": 1, "attribute.check": False}
+    free = frontier(table, policy=Policy.of(rules), seconds=60)
+    policy = Policy.of(rules | {"belief.most": 0.4, "belief.model": "uniform"})
+    found = frontier(table, policy=policy, seconds=60)
+    assert found.released < free.released
+    assert found.decision.risk["belief"]["most"] < 0.4
+    assert decide(table, found.formula, policy).verdict == "PASS"
+
+
+def test_zeros_of_a_large_table_are_refused():
+    table = Table.of(np.array([[1, 2], [3, 4]]), A=[0, 1], B=[0, 1])
+    release = Release.margins(table, "A + B")
+    assert len(belief_risk(table, release, zeros=True).cells) == 2
+    wide = load("example:czech")
+    assert belief_risk(
+        wide, Release.margins(wide, "A*B*C*D*E + B*C*D*E*F"), zeros=True, seconds=20
+    ).cells.counts.min() == 0
+
+
+def test_the_command():
+    words = ["posterior", "example:tract", "--release", TRACT, "--json"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    first = next(c for c in found["cells"] if c["cell"]["Income"] == "up to $10,000")
+    assert first["count"] == 1
+    assert first["probabilities"]["1"] == pytest.approx(0.5006, abs=5e-5)
+    assert found["models"][0]["model"] == "saturated"
+    assert found["diagnostics"]["exact"] is True
+    said = CliRunner().invoke(main, words[:-1]).output
+    assert "the best guess is right for 1" in said
+    wrong = CliRunner().invoke(main, [*words, "--model", "Race*Incme"])
+    assert wrong.exit_code == 2
+    assert "did you mean 'Income'" in wrong.output
+
+
+def test_wrong_input_is_a_sentence():
+    table = load("example:tract")
+    with pytest.raises(DataError, match="contain"):
+        belief_risk(table, Release.margins(table, TRACT), model="Race + Income + Gender")
