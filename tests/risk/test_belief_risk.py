@@ -113,9 +113,12 @@ def test_zeros_of_a_large_table_are_refused():
     release = Release.margins(table, "A + B")
     assert len(belief_risk(table, release, zeros=True).cells) == 2
     wide = load("example:czech")
-    assert belief_risk(
-        wide, Release.margins(wide, "A*B*C*D*E + B*C*D*E*F"), zeros=True, seconds=20
-    ).cells.counts.min() == 0
+    assert (
+        belief_risk(
+            wide, Release.margins(wide, "A*B*C*D*E + B*C*D*E*F"), zeros=True, seconds=20
+        ).cells.counts.min()
+        == 0
+    )
 
 
 def test_the_command():

@@ -15,6 +15,7 @@ from discreet.decision.policy import Policy
 from discreet.decision.widths import MOST_MARGINS, critical_widths
 from discreet.errors import DataError, DisclosureError
 from discreet.release.release import Release
+from discreet.risk.sample import watched
 from discreet.risk.small import observable
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
@@ -43,8 +44,11 @@ class Brief:
 
     @cached_property
     def cells(self) -> Cells:
-        """The small counts of what can be observed."""
-        return observable(self.table).small(self.policy.small.most)
+        """The small counts to guard, of what can be observed."""
+        most, rule = self.policy.small.most, self.policy.sample
+        if rule.check:
+            return watched(self.table, most, chance=rule.chance, model=rule.model).cells
+        return observable(self.table).small(most)
 
     def allows(self, margin: int) -> bool:
         """May the margin go at all?"""
@@ -63,8 +67,13 @@ class Brief:
         inside = [table.names.index(name) for name in seen.names]
         width = {0: table.total}
         if len(self.cells):
+            # of a sample not every small count is guarded: only the judge knows which margins go
+            beta = 0 if self.policy.sample.check else beta
             known = critical_widths(
-                seen, small=self.policy.small.most, max_order=self._order(len(inside)), beta=beta
+                seen,
+                small=self.policy.small.most,
+                max_order=self._order(len(inside)),
+                beta=beta or None,
             )
             places = [1 << place for place in inside]
             for s, w in zip(known.sets, known.width.tolist(), strict=True):

@@ -13,6 +13,7 @@ from discreet.release.release import Release
 from discreet.risk.attribute import AttributeRisk, attribute_risk
 from discreet.risk.belief import BeliefRisk, belief_risk
 from discreet.risk.closeness import Closeness, closeness
+from discreet.risk.sample import Watched, watched
 from discreet.risk.small import SmallCells, small_cells
 from discreet.table.table import Table
 
@@ -37,10 +38,20 @@ class Case:
         )
 
     @cached_property
+    def watched(self) -> Watched | None:
+        """The small counts to guard, if the policy says that the data are a sample."""
+        rule = self.policy.sample
+        if not rule.check:
+            return None
+        most = self.policy.small.most
+        return watched(self.table, most, chance=rule.chance, model=rule.model)
+
+    @cached_property
     def small(self) -> SmallCells:
         seconds = self.policy.bounds.witness_seconds
         proof = Proof(self.table, self.policy.small.width, seconds) if seconds else None
-        return small_cells(self.table, self.bounder, self.policy.small.most, proof)
+        cells = None if self.watched is None else self.watched.cells
+        return small_cells(self.table, self.bounder, self.policy.small.most, proof, cells)
 
     @cached_property
     def attribute(self) -> AttributeRisk:

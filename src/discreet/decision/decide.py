@@ -94,9 +94,13 @@ def _assumptions(case: Case) -> tuple[str, ...]:
         names = ", ".join(unstated[:6]) + (", ..." if len(unstated) > 6 else "")
         said.append(f"Without a stated role, taken as identifying and sensitive: {names}.")
     if table.sampling_fraction not in (None, 1):
+        judged = (
+            f"and counts of the population follow the {case.policy.sample.model} model"
+            if case.policy.sample.check
+            else "judged as if they were the population"
+        )
         said.append(
-            f"The data are a sample ({table.sampling_fraction:.2%} of the population), judged as "
-            "if they were the population."
+            f"The data are a sample ({table.sampling_fraction:.2%} of the population), {judged}."
         )
     else:
         said.append("The counts are those of the whole population.")

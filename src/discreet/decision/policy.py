@@ -28,6 +28,17 @@ class Small:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Data that are a sample: a small count may be large in the population."""
+
+    check: bool = _key(False, "are small counts guarded only if they are small in the population?")
+    chance: float = _key(
+        0.05, "guarded from this probability on that the population count is small", most=1
+    )
+    model: str = _key("negative-binomial", "of population counts: negative-binomial or a formula")
+
+
+@dataclass(frozen=True)
 class Closeness:
     """Bounds too close to the true count, whatever its size."""
 
@@ -116,6 +127,7 @@ class Alternatives:
 
 SECTIONS: dict[str, Any] = {
     "small": Small,
+    "sample": Sample,
     "closeness": Closeness,
     "attribute": Attribute,
     "tables": Tables,
@@ -135,6 +147,7 @@ class Policy:
 
     name: str = "discreet's defaults"
     small: Small = field(default_factory=Small)
+    sample: Sample = field(default_factory=Sample)
     closeness: Closeness = field(default_factory=Closeness)
     attribute: Attribute = field(default_factory=Attribute)
     tables: Tables = field(default_factory=Tables)

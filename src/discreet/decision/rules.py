@@ -28,8 +28,17 @@ def small_counts(case: Case) -> Reason:
     counts = _either(policy.small.most)
     if not any(variable.role.identifies for variable in case.table.variables):
         return Reason("small counts", Verdict.PASS, "no variable can identify anybody.")
+    sample = case.watched
+    guarded = ""
+    if sample is not None and sample.every:
+        guarded = (
+            f" (of {sample.every:,} in the sample, {len(sample.cells):,} may be small in the "
+            "population)"
+            if sample.agrees
+            else " (all of the sample: the model of the population does not hold)"
+        )
     if not len(small.cells):
-        return Reason("small counts", Verdict.PASS, f"the table has no count of {counts}.")
+        return Reason("small counts", Verdict.PASS, f"the table has no count of {counts}{guarded}.")
     beta = policy.small.width
     rows = small.below(beta)
     if len(rows):
@@ -46,7 +55,7 @@ def small_counts(case: Case) -> Reason:
             _cells(small.cells, small.bounds, rows),
         )
     said = (
-        f"all {len(small.cells):,} counts of {counts} keep a width of at least "
+        f"all {len(small.cells):,} counts of {counts}{guarded} keep a width of at least "
         f"{small.narrowest:,}, and the policy asks for {beta}"
     )
     return _proven(case, "small counts", said, small.cells, small.bounds, beta)

@@ -40,15 +40,20 @@ def observable(table: Table) -> Table:
 
 
 def small_cells(
-    table: Table, bounder: Bounder, at_most: int = 2, proof: Proof | None = None
+    table: Table,
+    bounder: Bounder,
+    at_most: int = 2,
+    proof: Proof | None = None,
+    cells: Cells | None = None,
 ) -> SmallCells:
     """Cells with counts from 1 to `at_most` in the table of the identifying variables.
 
     A small count of what nobody can observe is no identification: without an identifying
-    variable there is none. `proof` asks for tables that prove the widths.
+    variable there is none. `proof` asks for tables that prove the widths; `cells` are those to
+    guard if not all.
     """
     seen = observable(table)
-    cells = seen.small(at_most)
+    cells = seen.small(at_most) if cells is None else cells
     if not seen.variables:
         cells = cells.take(slice(0, 0))
     return SmallCells(cells, bounder.bounds(cells, proof))

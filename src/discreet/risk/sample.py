@@ -1,0 +1,43 @@
+"""Small counts of a sample that are believed small in the population too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.errors import DataError
+from discreet.intruder.population import population_beliefs, rehearse
+from discreet.risk.small import observable
+from discreet.table.cells import Cells
+from discreet.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """The small counts to guard; `agrees` says whether the model passed its rehearsal.
+
+    Where it did not, all `every` small counts are guarded.
+    """
+
+    cells: Cells
+    every: int
+    agrees: bool
+
+
+def watched(table: Table, at_most: int, *, chance: float, model: str) -> Watched:
+    """The small counts whose population count is small with a probability of `chance` or more.
+
+    Before it is believed, the model is rehearsed on a sample of the sample.
+    """
+    seen = observable(table)
+    small = seen.small(at_most)
+    if not len(small):
+        return Watched(small, 0, True)
+    if table.sampling_fraction is None:
+        raise DataError(
+            "the policy says that the data are a sample, and no sampling fraction is given; state "
+            "sampling_fraction in the codebook."
+        )
+    if not rehearse(seen, model=model).agrees:
+        return Watched(small, len(small), False)
+    beliefs = population_beliefs(seen, small, fraction=table.sampling_fraction, model=model)
+    return Watched(small.take(beliefs.at_most(at_most) >= chance), len(small), True)
