@@ -8,7 +8,7 @@ import pytest
 
 from discreet._kernels import chordal, sets
 from discreet.data.codebook import Variable
-from discreet.decision import decomposable
+from discreet.decision import decomposable, decomposable_most
 from discreet.decision.decomposable import decomposable_frontier
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import bounds
@@ -55,6 +55,15 @@ def brute_force(table, beta, worth=lambda s: 1):
 
 def test_there_are_61_decomposable_graphs_on_four_vertices():
     assert len(ALL_FOUR) == 61
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_a_limited_order_limits_every_table(order, monkeypatch):
+    monkeypatch.setattr(decomposable_most, "MOST_WORK", 0)
+    short = [cliques for cliques in ALL_FOUR if max(map(int.bit_count, cliques)) <= order]
+    found = decomposable_frontier(random_table((2, 2, 2, 2), 1, 3000), beta=1, max_order=order)
+    assert found.at_most == max(len(closure(cliques)) for cliques in short)
+    assert found.released <= found.at_most
 
 
 @pytest.mark.parametrize("seed", range(12))

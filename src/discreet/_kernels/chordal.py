@@ -111,12 +111,9 @@ def ceiling_of(search, near, out):
 
 
 @njit(cache=True)
-def _is_safe(search, near, floor):
+def _is_safe(search, near, floor, highest):
     """Whether a graph with wide complete sets keeps every width: only a raised floor matters."""
-    most = np.int64(0)
-    for j in range(len(floor)):
-        most = max(most, floor[j])
-    if most == 0:
+    if highest <= 0:
         return True
     order, before = perfect_order(near)
     for v, earlier in zip(order, before):  # noqa: B905
@@ -164,12 +161,15 @@ def worth_of(extra, near):
 
 @njit(cache=True)
 def _shift(search, state, plus, plus_too, minus, minus_too):
-    """The floor after a move, into `trial`: two sets' counts added, two subtracted."""
+    """The floor after a move, into `trial`: two sets' counts added, two subtracted; its highest."""
     _make_room(search.memory, 4)
     a, b = _counts(search, plus), _counts(search, plus_too)
     c, d = _counts(search, minus), _counts(search, minus_too)
-    for j in range(len(state.floor)):
-        state.trial[j] = state.floor[j] + (a[j] + b[j] - c[j] - d[j])
+    floor, trial, highest = state.floor, state.trial, np.int64(0)
+    for j in range(len(floor)):
+        trial[j] = floor[j] + (a[j] + b[j] - c[j] - d[j])
+        highest = max(highest, trial[j])
+    return highest
 
 
 @njit(cache=True)
@@ -188,8 +188,8 @@ def add_edge(search, state, u, v):
     if not is_wide(search, whole):
         return np.nan
     _flip(near, u, v)
-    _shift(search, state, whole, shared, shared | at_u, shared | at_v)
-    if not _is_safe(search, near, state.trial):
+    highest = _shift(search, state, whole, shared, shared | at_u, shared | at_v)
+    if not _is_safe(search, near, state.trial, highest):
         _flip(near, u, v)
         return np.nan
     state.floor[:] = state.trial
@@ -252,8 +252,8 @@ def move_vertex(search, state, v, w, order, budget):
     if -change > budget:
         return np.nan
     _hang(near, v, old, new)
-    _shift(search, state, new | at_v, old, old | at_v, new)
-    if not _is_safe(search, near, state.trial):
+    highest = _shift(search, state, new | at_v, old, old | at_v, new)
+    if not _is_safe(search, near, state.trial, highest):
         _hang(near, v, new, old)
         return np.nan
     state.floor[:] = state.trial
@@ -286,7 +286,10 @@ def swap_vertices(search, state, u, v, budget):
         fits = fits and is_wide(search, earlier | 1 << x)
     if fits:
         floor_of(search, near, state.trial)
-        fits = _is_safe(search, near, state.trial)
+        highest = np.int64(0)
+        for value in state.trial:
+            highest = max(highest, value)
+        fits = _is_safe(search, near, state.trial, highest)
     if not fits:
         _exchange(near, u, v)
         return np.nan

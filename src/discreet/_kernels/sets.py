@@ -18,14 +18,15 @@ EMPTY = -1
 LARGEST = 2**62
 GOLDEN = -7046029254386353131  # 2^64 over the golden ratio, wrapped: spreads the keys
 KEYS, SLOTS, FUEL = 0, 1, 2
+BLOCK = 1_024  # rows whose keys stay in cache
 
 
 class Rows(NamedTuple):
-    """Cells with their counts, a column a vertex, and which of them are watched."""
+    """Cells with their counts, a column a vertex; those that are watched, `watched`, come first."""
 
-    columns: NDArray[np.int32]
+    columns: Any
     sizes: Ints
-    counts: Ints
+    counts: Any
     watched: Ints
 
 
@@ -111,8 +112,48 @@ def _renumber(memory):
 
 
 @njit(cache=True)
+def _block_keys(rows, s, start, end, keys):
+    """The mixed-radix keys of the rows from `start` to `end`."""
+    keys = keys[: end - start]
+    keys[:] = 0
+    rest = s
+    while rest:
+        p = _lowest(rest)
+        rest &= rest - 1
+        column, size = rows.columns[p][start:end], np.uint32(rows.sizes[p])
+        for r in range(len(keys)):
+            keys[r] = keys[r] * size + np.uint32(column[r])
+
+
+@njit(cache=True)
+def _count_few(rows, s, span, out):
+    """The counts of a set with few keys, block by block."""
+    keys, number = np.empty(BLOCK, np.uint32), len(rows.counts)
+    sums = np.zeros(span, rows.counts.dtype)
+    for start in range(0, number, BLOCK):
+        end = min(start + BLOCK, number)
+        _block_keys(rows, s, start, end, keys)
+        counts = rows.counts[start:end]
+        for r in range(len(counts)):
+            sums[keys[r]] += counts[r]
+    for start in range(0, len(out), BLOCK):
+        end = min(start + BLOCK, len(out))
+        _block_keys(rows, s, start, end, keys)
+        some = out[start:end]
+        for r in range(len(some)):
+            some[r] = sums[keys[r]]
+
+
+@njit(cache=True)
 def _count(rows, memory, s, out):
     """The counts of a set at the watched rows, by mixed-radix keys."""
+    span, rest = 1, s
+    while rest and span <= len(memory.sums):
+        span *= rows.sizes[_lowest(rest)]
+        rest &= rest - 1
+    if span <= len(memory.sums):
+        _count_few(rows, s, span, out)
+        return
     keys = memory.row_keys
     keys[:] = 0
     span, rest = 1, s
@@ -130,8 +171,8 @@ def _count(rows, memory, s, out):
     memory.sums[: min(span, len(memory.sums))] = 0
     for r in range(len(keys)):
         memory.sums[keys[r]] += rows.counts[r]
-    for j in range(len(rows.watched)):
-        out[j] = memory.sums[keys[rows.watched[j]]]
+    for j in range(len(out)):
+        out[j] = memory.sums[keys[j]]
 
 
 @njit(cache=True)

@@ -12,11 +12,12 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.decision.decomposable_memory import fresh_memory, with_own_memory, worths
 from discreet.decision.decomposable_most import most_released
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import bounds
@@ -29,7 +30,7 @@ from discreet.table.table import Table
 
 if TYPE_CHECKING:
     from discreet._kernels.chordal import State
-    from discreet._kernels.sets import Extra, Memory, Search
+    from discreet._kernels.sets import Search
 
 MOST_VARIABLES = 60
 SHORT, LONG = 100, 12_800  # steps of the first cooling, for each variable; then twice as many
@@ -37,8 +38,8 @@ PATIENCE = 25  # long coolings without a better release before a restart ends
 HOT, COLD = 1.0, 0.02  # temperatures, in units of the worth that a variable brings
 SHARES = (0.35, 0.9)  # edges, then vertices, the rest swaps
 ORDERS = 256
-MOST_BYTES = 1 << 29
 TRIANGULATIONS = 64
+FUEL_AT_LEAST = 100
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,14 @@ class DecomposableFrontier:
         columns = {"margin": list(map("*".join, margins)), "order": list(map(len, margins))}
         return frame(columns, kind)
 
+    def plot(self, **options: Any) -> Any:
+        """The best found by step, a line a restart."""
+        from discreet.look.frontiercharts import trace_chart
+
+        measure = "margins" if self.value == self.released else "worth"
+        traces = [run.trace for run in self.restarts]
+        return trace_chart(traces, **{"measure": measure, "at_most": self.at_most} | options)
+
     def to_json(self) -> dict[str, Any]:
         """The document that `discreet frontier --json` prints."""
         return {
@@ -167,7 +176,7 @@ def decomposable_frontier(
     goal = inf if at_most is None else float(at_most)
 
     def run(i: int) -> Restart:
-        return _restart(_own(search), start, (seed, i), end, goal)
+        return _restart(with_own_memory(search), start, (seed, i), end, goal)
 
     with ThreadPoolExecutor(min(restarts, os.cpu_count() or 1)) as pool:
         runs = tuple(pool.map(run, range(restarts)))
@@ -209,64 +218,16 @@ def _search(
 ) -> Search:
     from discreet._kernels.sets import Limits, Rows, Search
 
+    first = np.argsort(table.counts > small, kind="stable")
     rows = Rows(
-        np.ascontiguousarray(table.codes.T.astype(np.int32)),
+        np.ascontiguousarray(table.codes[first].T),
         np.array(table.shape, np.int64),
-        table.counts.copy(),
-        np.flatnonzero(table.counts <= small),
+        table.counts[first].astype(np.int32 if table.total < 2**31 else np.int64),
+        np.arange((table.counts <= small).sum()),
     )
     fixed = np.array(kept.graph.neighbours, np.int64)
-    extra = _extra(weights or {}, len(table.names))
-    return Search(rows, _memory(rows), extra, Limits(beta, order, fixed))
-
-
-def _memory(rows: Any) -> Memory:
-    from discreet._kernels.sets import EMPTY, Memory
-
-    kind = np.int32 if rows.counts.sum() < 2**31 else np.int64
-    per_set = max(len(rows.watched), 1) * np.dtype(kind).itemsize
-    number = min(max(MOST_BYTES // per_set, 8), 1 << 16)
-    buckets = 1 << (18 if len(rows.sizes) <= 18 else 20)
-    bins = 1 << max(2 * len(rows.counts), 2).bit_length()
-    return Memory(
-        keys=np.full(buckets, EMPTY, np.int64),
-        least=np.zeros(buckets, np.int64),
-        slots=np.full(buckets, EMPTY, np.int64),
-        values=np.zeros((number, len(rows.watched)), kind),
-        owners=np.zeros(number, np.int64),
-        used=np.zeros(3, np.int64),
-        row_keys=np.zeros(len(rows.counts), np.int64),
-        bins=np.zeros(bins, np.int64),
-        sums=np.zeros(bins, np.int64),
-    )
-
-
-def _own(search: Search) -> Search:
-    """The same with a memory of its own, which knows what sets are wide but not their counts."""
-    known = search.memory
-    memory = _memory(search.rows)
-    memory.keys[:], memory.least[:] = known.keys, known.least
-    memory.used[0] = known.used[0]
-    return search._replace(memory=memory)
-
-
-def _extra(weights: Mapping[int, float], k: int) -> Extra:
-    from discreet._kernels.sets import EMPTY, Extra, place
-
-    for s, weight in weights.items():
-        if not 0 < s < 1 << k:
-            raise DisclosureError(
-                f"weights has the bit set {s}, which is no margin of {k} variables; "
-                "bit p stands for variable p."
-            )
-        if not (isfinite(weight) and weight >= 0):
-            raise DisclosureError(f"the weight of the bit set {s} is {weight}; give 0 or more.")
-    size = 1 << max(2 * len(weights), 1).bit_length()
-    keys, worth = np.full(size, EMPTY, np.int64), np.zeros(size)
-    for s, weight in weights.items():
-        i = place(keys, s)
-        keys[i], worth[i] = s, weight - 1
-    return Extra(keys, worth, np.array(list(weights), np.int64))
+    extra = worths(weights or {}, len(table.names))
+    return Search(rows, fresh_memory(rows), extra, Limits(beta, order, fixed))
 
 
 def _start(search: Search, kept: Formula, seed: int) -> tuple[int, ...]:
@@ -341,7 +302,7 @@ def _restart(
 
     k, rng = len(start), np.random.default_rng(seed)
     orders = rng.permuted(np.tile(np.arange(k), (ORDERS, 1)), axis=1)
-    fuel = max(1, 10_000_000 // max(len(search.rows.counts), 1))  # some tenths of a second
+    fuel = max(FUEL_AT_LEAST, 10_000_000 // max(len(search.rows.counts), 1))  # tenths of a second
     search.memory.used[FUEL] = fuel
     state = _state(search, start)
     value = worth_of(search.extra, state.near) + polish(search, state, orders[:1])

@@ -21,6 +21,8 @@ MOST_ORDER = 30
 def most_released(search: Search, k: int) -> int | None:
     """A proven limit on the margins of a decomposable release, or None if it takes too long.
 
+    Where it takes too long and the order is limited, the limit is that of any table.
+
     Adding the variables in perfect order, the one with q neighbours before it brings 2^q margins,
     C(q, j - 1) of order j. A released margin is wide: its least count at a small cell is beta or
     more. So with x_q variables of each q
@@ -36,7 +38,9 @@ def most_released(search: Search, k: int) -> int | None:
 
     wide = _wide(search, k)
     if wide is None:
-        return None
+        # no variable has more neighbours before it than there are, or than the order lets it have
+        order = search.limits.order
+        return sum(1 << min(q, order - 1) for q in range(k)) if order < k else None
     most = len(wide)
     rows, limits = [], []
     for j, sets in enumerate(wide, 1):

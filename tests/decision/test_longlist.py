@@ -1,0 +1,103 @@
+"""The longest start of a list that keeps beta: against every start by itself, and sharp bounds."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.data.codebook import Variable
+from discreet.decision import longlist
+from discreet.decision.longlist import longest_prefix
+from discreet.decision.widths import critical_widths
+from discreet.errors import DataError
+from discreet.intruder.bounds.bounder import bounds
+from discreet.intruder.bounds.growing import GrowingBounds
+from discreet.release.release import Release
+from discreet.table.lattice import bits
+from discreet.table.load import load
+from discreet.table.table import Table
+from oracle import named, small_tables
+
+
+def named_sets(table, sets):
+    return [[table.names[place] for place in bits(s)] for s in sets]
+
+
+def width(table, sets, cells):
+    """The narrowest width under the whole release at once."""
+    found = GrowingBounds(table.shape, table.total, cells.codes)
+    found.add((s, table.margin(named_sets(table, [s])[0]).dense()) for s in sets)
+    return int((found.upper - found.lower).min())
+
+
+@st.composite
+def cases(draw):
+    array = draw(small_tables(most_people=30, most_cells=54))
+    array.flat[draw(st.integers(0, array.size - 1))] = 1
+    margins = [
+        sum(1 << a for a in s) for n in (1, 2, 3) for s in combinations(range(array.ndim), n)
+    ]
+    return named(array), draw(st.permutations(margins))
+
+
+@given(cases(), st.integers(1, 6))
+@settings(max_examples=100)
+def test_the_prefix_is_what_each_start_by_itself_says(case, beta):
+    table, ordered = case
+    cells = table.small()
+    listed, narrowest = longest_prefix(table, ordered, cells, beta)
+    keeps = [width(table, ordered[:n], cells) >= beta for n in range(1, len(ordered) + 1)]
+    assert listed == keeps.index(False) if False in keeps else len(ordered)
+    assert narrowest >= beta or not listed
+    assert narrowest >= width(table, ordered[:listed], cells)
+
+
+@given(cases(), st.integers(1, 4))
+@settings(max_examples=60)
+def test_it_never_stops_before_sharp_bounds_do(case, beta):
+    """The bounds are outer ones: what they say breaks, does."""
+    table, ordered = case
+    cells = table.small()
+    listed, _ = longest_prefix(table, ordered, cells, beta)
+    if listed < len(ordered):
+        release = Release.margins(table, named_sets(table, ordered[: listed + 1]))
+        assert bounds(release, cells).narrowest < beta
+
+
+def test_many_parts_and_the_sets_that_all_faces_imply(monkeypatch):
+    table = load("example:czech")
+    ordered = critical_widths(table).ordered()
+    whole = longest_prefix(table, ordered, table.small(), 3)
+    monkeypatch.setattr(longlist, "AT_ONCE", 2)
+    assert longest_prefix(table, ordered, table.small(), 3) == whole
+    assert width(table, ordered[: whole[0]], table.small()) >= 3
+    assert width(table, ordered[: whole[0] + 1], table.small()) < 3
+
+
+@pytest.mark.parametrize(("beta", "printed", "ours"), [(3, 4011, 4621), (4, 3663, 3663)])
+def test_against_the_lists_of_the_2002_paper(nltcs, beta, printed, ours):
+    """Dobra, Erosheva & Fienberg 2002, section 1.5.1, cut the list by the shuttle's bounds, which
+    are tighter; those of the margins alone would release all 6,559 at beta = 3."""
+    widths = critical_widths(nltcs, beta=beta)
+    wide = {s for s, w in zip(widths.sets, widths.width, strict=True) if w >= beta}
+    ordered = [s for s in widths.ordered() if s in wide]
+    assert longest_prefix(nltcs, ordered, nltcs.small(), beta) == (ours, beta)
+    assert printed <= ours < len(ordered)
+
+
+def test_no_time_no_cells_no_list():
+    table = load("example:czech")
+    ordered = critical_widths(table).ordered()
+    assert longest_prefix(table, ordered, table.small(), 3, seconds=-1) == (0, table.total)
+    assert longest_prefix(table, [], table.small(), 3) == (0, table.total)
+    nothing = table.small().take(slice(0))
+    assert longest_prefix(table, ordered, nothing, 3) == (len(ordered), table.total)
+
+
+def test_a_margin_that_cannot_be_held():
+    variables = [Variable(name, tuple(map(str, range(4_000)))) for name in "AB"]
+    table = Table.from_cells(variables, np.zeros((1, 2), np.uint16), np.full(1, 9))
+    with pytest.raises(DataError, match="lower max_order, or merge"):
+        longest_prefix(table, [0b11], table.small(), 3)
