@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from discreet.data.codebook import Variable
 from discreet.decision import longlist
+from discreet.decision.frontier import frontier
 from discreet.decision.longlist import longest_prefix
+from discreet.decision.policy import Policy
 from discreet.decision.widths import critical_widths
 from discreet.errors import DataError
 from discreet.intruder.bounds.bounder import bounds
@@ -101,3 +103,27 @@ def test_a_margin_that_cannot_be_held():
     table = Table.from_cells(variables, np.zeros((1, 2), np.uint16), np.full(1, 9))
     with pytest.raises(DataError, match="lower max_order, or merge"):
         longest_prefix(table, [0b11], table.small(), 3)
+
+
+def test_a_frontier_of_a_table_that_no_shuttle_holds():
+    """40 variables: the list, a decomposable set, and the better of both, with their verdicts."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 3, 800)
+    codes = (rng.random((800, 40)) < 0.2 + 0.2 * kinds[:, None]).astype(np.uint8)
+    variables = tuple(Variable(f"v{i}", ("no", "yes")) for i in range(40))
+    table = Table.from_cells(variables, codes, np.ones(800, np.int64))
+    greedy = frontier(table, beta=3, method="greedy", max_order=2, seconds=60)
+    assert greedy.decision.verdict == "REVIEW"
+    assert greedy.unproven == len(table.small())
+    assert greedy.min_width >= 3
+    assert max(greedy.by_order) == 2
+    sharp = frontier(table, beta=3, method="decomposable", max_order=2, seconds=30)
+    assert sharp.decision.verdict == "PASS"
+    assert sharp.certified
+    best = frontier(table, beta=3, max_order=2, seconds=60)
+    assert best.released == max(greedy.released, sharp.released)
+    assert best.maximal is None
+    with pytest.raises(DataError, match="only the width of small counts"):
+        frontier(table, policy=Policy(), max_order=2)
+    with pytest.raises(DataError, match="out of reach"):
+        frontier(table, beta=3, certified=True, max_order=2)

@@ -81,10 +81,10 @@ def decide(
     reasons = tuple(reason for rule in RULES if (reason := rule(case)) is not None)
     verdict = worst(reason.verdict for reason in reasons)
     utility = margin_utility(release)
-    return Decision(verdict, reasons, release, utility, _assumptions(case), case)
+    return Decision(verdict, reasons, release, utility, assumptions(case), case)
 
 
-def _assumptions(case: Case) -> tuple[str, ...]:
+def assumptions(case: Case) -> tuple[str, ...]:
     """What the verdict takes for granted."""
     table, said = case.table, []
     said.append(f"An intruder knows the {case.release.formula} margins and nothing else.")

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from discreet.decision.brief import Brief, Sets
 from discreet.decision.decide import Decision
+from discreet.decision.huge import HugeStrategy, is_huge
 from discreet.decision.policy import Policy
 from discreet.decision.strategy import FrontierMethod, Strategy
 from discreet.errors import DataError
@@ -171,6 +172,7 @@ def frontier(
     width, cut where the policy breaks (section 1.5 of the 2002 paper). `best`: the better of both,
     then every later margin of the list that still keeps the policy, then exchanges until the time
     is up; small tables are searched to a proof. With `certified` nothing rests on outer bounds.
+    Tables of dozens of variables are searched by widths alone, up to `max_order`.
 
     `first` must be in, `released` is out already, `never` may not go, nor what contains it.
     `first="fit"` stands for the margins of a log-linear model that fits the table, as far as the
@@ -202,7 +204,8 @@ def frontier(
     if policy is None and not len(brief.cells):
         most = brief.policy.small.most
         raise DataError(f"the table has no count of 1 to {most}: every margin keeps any width.")
-    search = Strategy(brief, begun, begun + seconds, seed)
+    kind = HugeStrategy if is_huge(brief) else Strategy
+    search = kind(brief, begun, begun + seconds, seed)
     search.begin()
     if fit:
         search.fit()

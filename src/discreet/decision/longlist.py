@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from math import inf, prod
 from typing import TypeVar
 
@@ -23,20 +24,44 @@ Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, eq=False)
+class LongList:
+    """The start of a list that keeps beta, its margins, and outer bounds of all cells.
+
+    `lower` is 0 where the upper alone keeps beta.
+    """
+
+    listed: int
+    width: int
+    margins: tuple[tuple[int, Ints], ...] = field(repr=False)
+    lower: Ints = field(repr=False)
+    upper: Ints = field(repr=False)
+
+
 def longest_prefix(
     table: Table, ordered: Sequence[int], cells: Cells, beta: int, *, seconds: float = inf
 ) -> tuple[int, int]:
     """How many margins of a list, from its start on, keep every cell a width of `beta`.
 
-    Also the narrowest width then, of the cells that come near it. A margin is a bit set over the
-    table's variables. The widths are those of `GrowingBounds`: outer bounds, so that an intruder
-    with more patience may know more. If the time is up, the answer is how far it came: a shorter
-    start of the list keeps `beta` as well.
+    Also the narrowest width then, of the cells that come near it.
 
     >>> from discreet.table.load import load
     >>> table = load("example:tract")
     >>> longest_prefix(table, [0b101, 0b010, 0b110], table.small(), beta=3)
     (2, 5)
+    """
+    found = long_list(table, ordered, cells, beta, seconds=seconds)
+    return found.listed, found.width
+
+
+def long_list(
+    table: Table, ordered: Sequence[int], cells: Cells, beta: int, *, seconds: float = inf
+) -> LongList:
+    """The longest start of a list of margins that keeps every cell a width of `beta`.
+
+    A margin is a bit set over the table's variables. The widths are those of `GrowingBounds`: outer
+    bounds, so that an intruder with more patience may know more. If the time is up, the answer is
+    how far it came: a shorter start of the list keeps `beta` as well.
     """
     begun, codes = time.monotonic(), cells.project(table.names)
     # a lower bound is no more than the count: first the uppers alone, then the cells near beta
@@ -52,9 +77,10 @@ def longest_prefix(
         widths += above.add(fresh).tolist()
     upper, kept = above.upper, _wide(widths, beta)
     del above
-    near = upper - cells.counts < min(max(beta, widths[kept]), highest)
-    if near.any():
-        both = GrowingBounds(table.shape, table.total, codes[near])
+    rows = np.flatnonzero(upper - cells.counts < min(max(beta, widths[kept]), highest))
+    lower = np.zeros(len(cells), np.int64)
+    if len(rows):
+        both = GrowingBounds(table.shape, table.total, codes[rows])
         narrower = [table.total]
         for known in track(_parts(tables[:kept]), "margins at few cells, in parts"):
             if narrower[-1] < beta or time.monotonic() > begun + seconds:
@@ -62,7 +88,11 @@ def longest_prefix(
             narrower += both.add(known).tolist()
         kept = _wide(narrower, beta)
         widths = [min(pair) for pair in zip(widths, narrower, strict=False)]
-    return kept, widths[kept]
+        if kept < len(narrower) - 1:
+            both = GrowingBounds(table.shape, table.total, codes[rows])
+            both.add(tables[:kept])
+        lower[rows], upper[rows] = both.lower, both.upper
+    return LongList(kept, widths[kept], tuple(tables[:kept]), lower, upper)
 
 
 def _wide(widths: Sequence[int], beta: int) -> int:

@@ -31,7 +31,6 @@ class Strategy:
     def __init__(self, brief: Brief, begun: float, end: float, seed: int) -> None:
         self.brief, self.begun, self.end, self.seed = brief, begun, end, seed
         self.small = brief.table.size * max(len(brief.cells), 1) <= QUICK
-        self.judge = self._judge()
         self.listed: int | None = None
         self.complete: bool | None = None
         self.at_most: float | None = None
@@ -54,6 +53,7 @@ class Strategy:
     def begin(self) -> None:
         """Nothing but what must be in: the first valid answer."""
         brief = self.brief
+        self.judge = self._judge()
         if not self.judge.restart(brief.must):
             what = str(brief.formula(brief.must)) if brief.must else "Even an empty release"
             raise DisclosureError(
