@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from discreet.decision.alternatives import alternatives as alternatives
     from discreet.decision.assess import Assessment as Assessment
     from discreet.decision.assess import assess as assess
+    from discreet.decision.by_beta import Tradeoff as Tradeoff
+    from discreet.decision.by_beta import tradeoff as tradeoff
     from discreet.decision.decide import Decision as Decision
     from discreet.decision.decide import decide as decide
     from discreet.decision.frontier import Frontier as Frontier
@@ -60,6 +62,7 @@ _HOMES = {
     "Scores": "decision.scores",
     "Shuttle": "intruder.bounds.shuttle",
     "Table": "table.table",
+    "Tradeoff": "decision.by_beta",
     "Variable": "data.codebook",
     "Verdict": "decision.verdict",
     "Widths": "decision.widths",
@@ -73,6 +76,7 @@ _HOMES = {
     "frontier": "decision.frontier",
     "load": "table.load",
     "posterior": "intruder.posterior.posterior",
+    "tradeoff": "decision.by_beta",
     "write_html": "report.html",
 }
 __all__ = sorted(_HOMES)

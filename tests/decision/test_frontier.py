@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.decision.brief import Brief
+from discreet.decision.by_beta import tradeoff
 from discreet.decision.decide import decide
 from discreet.decision.frontier import frontier
 from discreet.decision.judge import ShuttleJudge, WholeJudge
@@ -223,6 +224,16 @@ def test_exchange_improves_or_keeps(monkeypatch):
     worth = [value for _, value in found.trace]
     assert worth == sorted(worth)
     assert 45 < found.released <= best.released <= found.at_most
+
+
+def test_the_tradeoff_falls_with_beta():
+    found = tradeoff(load("example:czech"), [50, 3, 20, 10_000], methods=["greedy"], seconds=20)
+    frame = found.to_frame()
+    assert frame["beta"].tolist() == [3, 20, 50]
+    assert frame["released"].is_monotonic_decreasing
+    assert found.plot().to_dict()
+    with pytest.raises(DataError, match="at least one beta"):
+        tradeoff(load("example:czech"), [])
 
 
 def test_a_stopped_search_has_a_valid_answer(monkeypatch):
