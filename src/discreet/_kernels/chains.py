@@ -15,6 +15,7 @@ from discreet._kernels.draws import _log_beta_binomial, _shape
 from discreet._kernels.tables import Floats, Ints, Net, _line, _note, _set, _settle
 
 WINDOW = 16  # values looked at in one slide
+AWAY = 0.75  # share of slides that try to leave the state, not all: a chain must not alternate
 
 
 class Space(NamedTuple):
@@ -84,7 +85,8 @@ def _slide(space: Space, x: Ints, cells: Ints, signs: Ints, size: int, rng: Any,
     """Draw how far to go along a move from its exact conditional distribution.
 
     Within a window that lies at random about the state, so that it would be as probable from any
-    other state in it; did the state change?
+    other state in it. Mostly another state is proposed, and accepted so that the distribution stays
+    (Liu 1996). Did the state change?
     """
     stride = 1
     if space.doublings > 0:
@@ -101,8 +103,13 @@ def _slide(space: Space, x: Ints, cells: Ints, signs: Ints, size: int, rng: Any,
     if most - least >= WINDOW:
         before = int(rng.random() * WINDOW)
         least, most = max(least, -before), min(most, WINDOW - 1 - before)
+        if least == most:
+            return False
+    away = rng.random() < AWAY
     if space.flat:
-        t = least + int(rng.random() * (most - least + 1))
+        t = least + int(rng.random() * (most - least + (not away)))
+        if away and t >= 0:
+            t += 1
     else:
         top = -np.inf
         for t in range(least, most + 1):
@@ -115,10 +122,16 @@ def _slide(space: Space, x: Ints, cells: Ints, signs: Ints, size: int, rng: Any,
         for t in range(most - least + 1):
             p[t] = math.exp(p[t] - top)
             total += p[t]
-        left, t = rng.random() * total, 0
+        here = p[-least]
+        if away:
+            p[-least] = 0.0
+        others = total - here
+        left, t = rng.random() * (others if away else total), 0
         while t < most - least and left >= p[t]:
             left -= p[t]
             t += 1
+        if away and rng.random() * (total - p[t]) >= others:
+            return False
         t += least
     if t == 0:
         return False
@@ -299,7 +312,7 @@ def run_moves(
     space: Space, moves: Moves, fills: Fills, x: Ints, wanted: Ints, slides: int, refills: float,
     plain: bool, rng: Any, out: Any, tally: Ints,
 ) -> None:  # fmt: skip
-    """Rows of `out` are the wanted columns after `slides` moves and, on average, `refills` fills each.
+    """Rows of `out` are the wanted columns after so many slides and, on average, fills each.
 
     `plain` takes single Metropolis steps instead of slides. `tally` counts slides, those that
     changed the state, fills, and those accepted.

@@ -2,13 +2,14 @@
 
 Moves of each degree are listed from single cells on. Tables with the same margins that share a
 person hang together by moves of lower degree; the moves that the basis needs join the components
-that are left (Takemura & Aoki 2004; Charalambous, Katsabekis & Thoma 2007). Two lists for 3 x 3 x 3
-and 3 x 4 x 4 with all two-way margins: 81 and 4,068 moves (Aoki & Takemura 2003).
+that are left (Takemura & Aoki 2004; Charalambous, Katsabekis & Thoma 2007). Those of 3 x 3 x 3
+and 3 x 4 x 4 with all two-way margins have 81 and 4,068 moves (Aoki & Takemura 2003).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ Ints = NDArray[np.int64]
 MOST_CELLS = 64
 FIRST_ROOM = 1 << 12
 # no-three-way interaction: the largest degree that the minimal basis needs
-DEGREES = {(2, 2, 2): 4, (3, 3, 3): 6, (3, 3, 4): 8, (3, 4, 4): 10}
+DEGREES: dict[tuple[int, ...], int] = {(2, 2, 2): 4, (3, 3, 3): 6, (3, 3, 4): 8, (3, 4, 4): 10}
 
 
 def minimal_basis(shape: Iterable[int], margins: Iterable[Iterable[int]], degree: int) -> Ints:
@@ -32,11 +33,16 @@ def minimal_basis(shape: Iterable[int], margins: Iterable[Iterable[int]], degree
            [ 1,  0, -1, -1,  0,  1],
            [ 0,  1, -1,  0, -1,  1]])
     """
-    shape, margins = tuple(shape), tuple(tuple(m) for m in margins)
+    shape = tuple(shape)
     if np.prod(shape) > MOST_CELLS:
         raise DataError(
             f"a table of {np.prod(shape)} cells has too many moves to list; use moves='dynamic'."
         )
+    return _minimal(shape, tuple(tuple(m) for m in margins), degree).copy()
+
+
+@lru_cache(maxsize=8)
+def _minimal(shape: tuple[int, ...], margins: tuple[tuple[int, ...], ...], degree: int) -> Ints:
     lines, members = _lines(shape, margins)
     known = np.zeros((0, len(lines)), np.int64)
     for people in range(1, degree + 1):

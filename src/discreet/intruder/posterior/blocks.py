@@ -26,7 +26,7 @@ from discreet.table.keys import Codes, keys
 from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
-MOST_NUMBERS = 1_000_000
+MOST_NUMBERS = 300_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,13 @@ class Block:
 
     def log_weights(self, log_theta: Floats) -> Floats:
         """Of each table, for each row of log probabilities of the open cells: rows x tables."""
-        found = log_theta[:, self.cells] @ self.tables.T
-        return np.asarray(found + self.logs)
+        found = log_theta[:, self.cells] @ self._floats
+        found += self.logs
+        return np.asarray(found)
+
+    @cached_property
+    def _floats(self) -> Floats:
+        return np.ascontiguousarray(self.tables.T, np.float64)
 
     def spread(self, chances: Floats) -> Floats:
         """From rows x tables to rows x values of the cells, cell after cell."""
@@ -178,12 +183,17 @@ class Blocks:
 
 
 def _log_sum(logs: Floats) -> Floats:
+    """Over each row; overwrites them."""
     top = logs.max(1)
+    logs -= top[:, None]
     with np.errstate(under="ignore"):
-        return np.asarray(top + np.log(np.exp(logs - top[:, None]).sum(1)))
+        return np.asarray(top + np.log(np.exp(logs, out=logs).sum(1)))
 
 
 def _normal(logs: Floats) -> Floats:
+    """Each row as probabilities; overwrites them."""
+    logs -= logs.max(1, keepdims=True)
     with np.errstate(under="ignore"):
-        found = np.exp(logs - logs.max(1, keepdims=True))
-    return np.asarray(found / found.sum(1, keepdims=True))
+        np.exp(logs, out=logs)
+    logs /= logs.sum(1, keepdims=True)
+    return logs

@@ -72,8 +72,8 @@ def chain_posterior(
 
     >>> from discreet.table.load import load
     >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
-    >>> chain_posterior(release, standard_error=0.01)  # doctest: +SKIP
-    Posterior(18 cells over Gender, Race, Income: saturated, prior 0.5; 4 chains x 4,000 draws)
+    >>> chain_posterior(release, standard_error=0.01)
+    Posterior(18 cells over Gender, Race, Income: saturated, prior 0.5; 4 chains x 1,000 draws)
     """
     weights = CellWeights.dirichlet() if weights is None else weights
     drawn = chain_draws(

@@ -139,7 +139,5 @@ def errors(counts: NDArray[np.int32]) -> tuple[Floats, Floats]:
         if some.any():
             effective[cell] = ((p * (1 - p))[some] / variance[some]).min()
         share = 0.5 / (effective[cell] + 1)
-        error[cell] = max(
-            np.sqrt(variance.max()), np.sqrt(share * (1 - share) / effective[cell])
-        )
+        error[cell] = max(np.sqrt(variance.max()), np.sqrt(share * (1 - share) / effective[cell]))
     return error, effective

@@ -82,7 +82,8 @@ def _parity(
 def kept(moves: Ints, system: System) -> Ints:
     """The moves that keep every published sum."""
     matrix = system.matrix().astype(np.float32)
-    return moves[(moves.astype(np.float32) @ matrix.T == 0).all(1)]
+    fits: NDArray[np.bool_] = (moves.astype(np.float32) @ matrix.T == 0).all(1)
+    return moves[fits]
 
 
 class Kernel:

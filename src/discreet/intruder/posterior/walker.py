@@ -28,8 +28,9 @@ EXCLUDED = -1e9  # the log weight of what has none, so that a chain can leave it
 MOST_LOGS = 1 << 26
 TRIES = 300
 CIRCUITS = 200
+LEAST = 16  # slides between two draws
 STUCK = 0.02  # share of slides that change something, below which fills have to do it
-SLIDE, FILL, NARROW = 0.25, 10.0, 0.05  # what a slide, a fill and a sum in it cost, about
+SLIDE, FILL, NARROW = 0.15, 10.0, 0.05  # what a slide, a fill and a sum in it cost, about
 
 
 @dataclass(eq=False)
@@ -151,20 +152,21 @@ def _walker(
     rng: np.random.Generator, rngs: list[np.random.Generator], basis: bool,
 ) -> Walker:  # fmt: skip
     n = len(system.sizes)
+    slides = max(LEAST, n)
     kernel = Kernel(system) if n <= MOST_COLUMNS else None
     ways = fills(system, sizes, None if basis else kernel, rng)
     states = _starts(system, space, ways, start, rngs)
     if basis:
         moves = _basis(release, system)
-        return Walker(space, (listed(moves, system), ways), n, 0.0, states, rngs)
+        return Walker(space, (listed(moves, system), ways), slides, 0.0, states, rngs)
     moves = cubes(release, system, rng)
     if kernel is not None:
         count = min(CIRCUITS, 20_000 // max(1, kernel.freedom))
         moves = np.unique(np.concatenate([moves, kernel.circuits(count, rng)]), axis=0)
     if not len(moves):
         return Walker(space, (listed(moves, system), ways), 0, 1.0, states, rngs)
-    rate = min(1.0, SLIDE * n / 2 / (FILL + NARROW * len(ways.net.members)))
-    return Walker(space, (listed(moves, system), ways), n, rate, states, rngs)
+    rate = min(1.0, SLIDE * slides / 2 / (FILL + NARROW * len(ways.net.members)))
+    return Walker(space, (listed(moves, system), ways), slides, rate, states, rngs)
 
 
 def listed(moves: Ints, system: System) -> Moves:
@@ -260,7 +262,8 @@ def _separable(
         if chain or table is None:
             table = _matched(release, rng)
         states.append(table.lookup(_named(release, table, whole.codes)))
-    return Walker(space, edges(release, whole.codes), 2 * len(members), 0.0, states, rngs)
+    slides = max(LEAST, 2 * len(members))
+    return Walker(space, edges(release, whole.codes), slides, 0.0, states, rngs)
 
 
 def _matched(release: Release, rng: np.random.Generator) -> Table:
