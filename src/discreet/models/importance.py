@@ -18,6 +18,7 @@ FREEDOM = 5.0
 WIDE = 0.15  # share of the draws from a wider distribution, so that no tail is missed
 PILOT = 2_000
 ROUNDS = 8
+ENOUGH = 0.5  # of the points count: no need to adapt further
 BATCH = 4_096
 
 
@@ -97,19 +98,29 @@ class Points:
 
 
 def adapt(
-    log_density: LogDensity, mean: Array, covariance: Array, rng: np.random.Generator
+    log_density: LogDensity,
+    mean: Array,
+    covariance: Array,
+    rng: np.random.Generator,
+    *,
+    pilot: int = PILOT,
+    seconds: float = math.inf,
 ) -> Proposal:
     """Moments of the target, found in rounds (Oh & Berger 1992).
 
     While few points count, they count for more than their weights say.
     """
     proposal, best, least = Proposal.of(mean, covariance), Proposal.of(mean, covariance), 0.0
-    n = max(PILOT, 100 * len(mean))
+    n, end = max(pilot, 20 * len(mean)), time.monotonic() + seconds
     for _ in range(ROUNDS if len(mean) else 0):
+        if time.monotonic() > end:
+            break
         found = sample(log_density, proposal, n, rng)
         if found.effective <= 1.1 * least:
             break
         best, least = proposal, found.effective
+        if least >= ENOUGH * n:
+            break
         shares = _tempered(found.log_weights, max(20.0, 5.0 * len(mean)))
         middle = shares @ found.points
         away = found.points - middle
@@ -148,6 +159,7 @@ def integrate(
     seconds: float = 10.0,
     seed: int = 0,
     most: int = 1 << 20,
+    pilot: int = PILOT,
 ) -> Points:
     """The integral of exp(log_density), until its log has the standard error or time is over.
 
@@ -156,12 +168,12 @@ def integrate(
     True
     """
     rng, end = np.random.default_rng(seed), time.monotonic() + seconds
-    proposal = adapt(log_density, mean, covariance, rng)
-    found = sample(log_density, proposal, PILOT, rng)
+    proposal = adapt(log_density, mean, covariance, rng, pilot=pilot, seconds=seconds / 2)
+    found = sample(log_density, proposal, pilot, rng)
     while found.error > error and time.monotonic() < end and len(found.points) < most:
         wanted = len(found.points) * (found.error / error) ** 2 * 1.1
-        n = int(min(wanted, 2.0 * len(found.points) + BATCH)) - len(found.points)
-        found = found.join(sample(log_density, proposal, max(PILOT, n), rng))
+        n = int(min(wanted, 2.0 * len(found.points) + 2 * pilot)) - len(found.points)
+        found = found.join(sample(log_density, proposal, max(pilot, n), rng))
     return found
 
 

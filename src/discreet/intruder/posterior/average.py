@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import DataError
+from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.augment import containing, shown
 from discreet.intruder.posterior.blocks import Blocks
 from discreet.intruder.posterior.evidence import Evidence, evidence, predictive
@@ -26,6 +27,7 @@ from discreet.intruder.posterior.result import Posterior, chosen
 from discreet.intruder.posterior.roam import Roamed, roam
 from discreet.intruder.posterior.sampled import Sampled, warn_unless
 from discreet.intruder.posterior.under import under_model
+from discreet.look.palette import plural
 from discreet.look.progress import track
 from discreet.models.space import decomposable_models, hierarchical_models, model_priors
 from discreet.release.release import Release
@@ -139,11 +141,13 @@ def average_posterior(
     left = max(1.0, seconds - (time.monotonic() - start)) / len(kept)
     share = float(np.linalg.norm(shares[kept]))  # errors of many models average out
     each = standard_error / (share * math.sqrt(2) if len(kept) > 1 else 1.0)
-    parts = {
-        place: under_model(release, listed[place], cells, standard_error=each, seconds=left,
-                           blocks=blocks, **way)
-        for place in track(kept, "believing models")
-    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of what counts, the average warns
+        parts = {
+            place: under_model(release, listed[place], cells, standard_error=each, seconds=left,
+                               blocks=blocks, **way)
+            for place in track(kept, "believing models")
+        }  # fmt: skip
     weighed = tuple(
         WeighedModel(str(model), chance, float(shares[place]), _off(shares, found, place),
                      found[place], parts.get(place))
@@ -263,9 +267,14 @@ def _mixed(
         masses.append(mean)
         errors.append(np.sqrt(variance))
     largest = max((float(e.max()) for e in errors), default=0.0)
-    reached = largest <= standard_error
+    apart = [p.model for _, _, p in parts if p.convergence and not p.convergence.converged]
+    reached = largest <= standard_error and not apart
     method = f"average over {len(weighed)} models, {weights} weights"
-    method += warn_unless(reached, standard_error, largest, "the average")
+    method += warn_unless(largest <= standard_error, standard_error, largest, "the average")
+    if apart:
+        said = f"the chains of {plural(len(apart), 'model')} have not converged: {apart[0]}"
+        warnings.warn(f"{said}; allow more seconds.", ConvergenceWarning, stacklevel=3)
+        method += f", NOT CONVERGED: {said}"
     wholes = [p.whole for _, _, p in parts]
     whole = Mixture(tuple(shares.tolist()), tuple(w for w in wholes if w is not None), blocks)
     made = Average.made(

@@ -26,7 +26,7 @@ from discreet.intruder.posterior.sampled import Draws, Sampled, by_cell, warn_un
 from discreet.look.progress import working
 from discreet.models.bayes import bipf, checked_hyper, margins_of
 from discreet.models.conditionals import Conditionals, indicators
-from discreet.models.importance import Points, adapt, bridge, integrate, sample
+from discreet.models.importance import PILOT, Points, adapt, bridge, integrate, sample
 from discreet.models.ipf import ipf
 from discreet.release.release import Release
 from discreet.table.cells import Cells
@@ -34,7 +34,8 @@ from discreet.table.formula import Formula
 from discreet.table.lattice import bits
 
 Floats = NDArray[np.float64]
-FIRST = 8_192
+KEPT = 32_768
+PACE = 10_000_000  # numbers that a pilot takes
 MOST = 1 << 20
 
 
@@ -71,6 +72,11 @@ class Target:
             told = self.blocks.log_sum(log_theta[:, self.blocks.places])
             found.append(log_theta @ self.prior.reshape(-1) + told)
         return np.concatenate(found)
+
+    @property
+    def pilot(self) -> int:
+        """Points to look at first: fewer where each is a sum over many tables."""
+        return max(400, min(PILOT, PACE // self.blocks.width))
 
     @cached_property
     def start(self) -> tuple[Floats, Floats]:
@@ -142,9 +148,11 @@ def importance_posterior(
     end, rng = time.monotonic() + seconds, np.random.default_rng(seed)
     target = Target.of(release, model, prior, blocks)
     with working("weighing parameters"):
-        proposal = adapt(target.log_posterior, *target.start, rng)
+        proposal = adapt(
+            target.log_posterior, *target.start, rng, pilot=target.pilot, seconds=seconds / 2
+        )
         run = _Sums(target, cells)
-        points = sample(target.log_posterior, proposal, FIRST, rng)
+        points = sample(target.log_posterior, proposal, target.pilot, rng)
         run.add(points)
         while True:
             found = run.estimate(points)
@@ -212,7 +220,7 @@ class _Sums:
     def whole(self, points: Points, rng: np.random.Generator) -> Draws:
         blocks = self.target.blocks
         shares = points.shares
-        most = 4 * FIRST
+        most = KEPT
         if len(shares) > most:
             at = np.searchsorted(np.cumsum(shares), (np.arange(most) + rng.random()) / most)
             chosen_, shares = np.minimum(at, len(shares) - 1), np.full(most, 1 / most)
@@ -237,8 +245,9 @@ def log_release(
         (-1, target.log_prior, target.before),
     ):
         found = integrate(
-            density, *start, error=each, seconds=seconds / 4, seed=2 * seed + (sign > 0)
-        )
+            density, *start, error=each, seconds=seconds / 4, seed=2 * seed + (sign > 0),
+            pilot=target.pilot if sign > 0 else PILOT,
+        )  # fmt: skip
         value, off = found.log_integral, found.error
         if off > each and found.effective < 0.02 * len(found.points):
             draws = chain_draws(target, after=sign > 0, seconds=seconds / 4, seed=seed)
@@ -247,10 +256,9 @@ def log_release(
     return log, total
 
 
-def chain_draws(
-    target: Target, *, after: bool, seconds: float = 10.0, chains: int = 128, seed: int = 0
-) -> Floats:
+def chain_draws(target: Target, *, after: bool, seconds: float = 10.0, seed: int = 0) -> Floats:
     """Chains x draws x parameters by data augmentation, of the posterior or the prior."""
+    chains = max(16, min(128, 300_000 // target.blocks.width)) if after else 128
     rng, end = np.random.default_rng(seed), time.monotonic() + seconds
     margins = margins_of(target.model.sets)
     theta = np.ones((chains, *target.prior.shape)) / target.prior.size
@@ -285,6 +293,7 @@ def log_predictive(
         seconds=seconds / 2,
         seed=seed,
         most=1 << 16,
+        pilot=target.pilot,
     )
     shares, rows = found.shares, max(64, 4_000_000 // target.blocks.width)
     parts = np.array_split(found.points, 1 + len(shares) // rows)

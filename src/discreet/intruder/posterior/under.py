@@ -89,11 +89,13 @@ def under_model(
         blocks = Blocks.of(release) if blocks is None else blocks
     except DataError:  # too many tables to list
         return walk_posterior(release, model, cells, prior=prior, **limits)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the other way has its own
-        half = limits | {"seconds": seconds / 3}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        half = limits | {"seconds": seconds / 2}
         found = importance_posterior(release, model, cells, prior=prior, blocks=blocks, **half)
-    if found.notes["reached"] and not _thin(found):
+    if not _thin(found):
+        for warning in caught:
+            warnings.warn(warning.message, stacklevel=2)
         return found
     return augment_posterior(release, model, cells, prior=prior, blocks=blocks, **limits)
 
