@@ -87,6 +87,7 @@ def posterior_command(release: str, cells: str, small: int, as_json: bool, **opt
     from discreet.intruder.posterior.posterior import posterior
     from discreet.look.progress import working
     from discreet.release.release import Release
+    from discreet.risk.belief import BeliefRisk
 
     data = {key: options.pop(key) for key in ("data", "count", "codebook", "table", "variables")}
     table = read_data(**data)
@@ -94,11 +95,12 @@ def posterior_command(release: str, cells: str, small: int, as_json: bool, **opt
     listed = chosen[cells]()
     with working("forming beliefs"):
         found = posterior(Release.margins(table, release), listed, **options)
+    risk = BeliefRisk(table, listed, found)
     if as_json:
-        print_json(found.to_json(listed.counts))
+        print_json(found.to_json(listed.counts) | {"risk": risk.to_json()})
         return
     from rich.console import Console
 
     from discreet.report.belief_text import print_beliefs
 
-    print_beliefs(found, listed.counts, Console(highlight=False), small=small)
+    print_beliefs(risk, Console(highlight=False), small=small)

@@ -27,7 +27,7 @@ def beliefs(case: Case) -> Reason | None:
     found = list(_limits(case))
     verdict = worst(reason.verdict for reason in found)
     told = [reason for reason in found if reason.verdict is verdict]
-    said = f"under the {risk.posterior.model} model " + "; ".join(reason.text for reason in told)
+    said = f"under {risk.under} " + "; ".join(reason.text for reason in told)
     return Reason(RULE, verdict, f"{said}.", tuple(c for reason in told for c in reason.cells))
 
 

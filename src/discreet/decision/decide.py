@@ -110,7 +110,6 @@ def assumptions(case: Case) -> tuple[str, ...]:
         order = case.policy.attribute.order
         said.append(f"Across margins, groups by up to {order} variables were checked.")
     if case.policy.belief.asked:
-        model = case.belief.posterior.model
-        said.append(f"An intruder's beliefs are those of the {model} model.")
+        said.append(f"An intruder's beliefs are those of {case.belief.under}.")
     said.append("Categories and their order are public.")
     return tuple(said)

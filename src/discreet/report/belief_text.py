@@ -8,37 +8,34 @@ from discreet.look.palette import number, plural
 from discreet.report.text import _cells, _head, _more, _say
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from rich.console import Console
 
-    from discreet.intruder.posterior.result import Posterior
+    from discreet.risk.belief import BeliefRisk
 
 MOST = 20
 
 
-def print_beliefs(
-    posterior: Posterior,
-    counts: NDArray[np.int64],
-    console: Console,
-    *,
-    small: int = 2,
-    most: int = MOST,
-) -> None:
+def print_beliefs(risk: BeliefRisk, console: Console, *, small: int = 2, most: int = MOST) -> None:
     """One row a cell: probabilities of small counts, the best guess, and whether it is right.
 
     The cells whose true count is most nearly certain come first.
     """
     import numpy as np
 
-    guess, truth = posterior.guess, posterior.probability(counts)
-    right = guess == counts
+    posterior, counts = risk.posterior, risk.cells.counts
+    guess, truth, right = posterior.guess, risk.truth, risk.right
     _head(
         console,
         f"{plural(len(posterior), 'cell')}: the best guess is right for {number(int(right.sum()))}",
         gap=False,
     )
-    _say(console, f"{posterior.model} model; {posterior.method}", "dim")
+    _say(console, f"under {risk.under}; {posterior.method}", "dim")
+    if risk.fits_badly:
+        _say(
+            console,
+            f"fits badly: the true table is {number(round(risk.surprise or 0))} nats less probable "
+            "than a typical one",
+        )
     convergence = posterior.convergence
     for problem in () if convergence is None else convergence.problems:
         _say(console, f"NOT RELIABLE: {problem}", "bold red")

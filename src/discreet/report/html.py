@@ -135,7 +135,9 @@ def _beliefs(assessment: Assessment) -> dict[str, Any]:
     for name, width in WIDTHS:
         chart = shown.plot(counts=risk.cells.counts[rows], title="", width=width)
         charts[name] = inline_svg(chart, f"beliefs-{name}", "What an intruder believes", lead)
-    model = f"The {risk.posterior.model} model; {risk.posterior.method}."
+    model = f"Under {risk.under}; {risk.posterior.method}."
+    if risk.fits_badly:
+        model += f" It fits badly: the true table is {risk.surprise:,.0f} nats from a typical one."
     more = f" The {palette.number(len(rows))} most nearly certain." if total > len(rows) else ""
     return {"lead": lead, "charts": charts, "caption": f"{model}{more} True counts are outlined."}
 

@@ -19,6 +19,7 @@ from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
 MOST_ZEROS = 1_000_000
+LEAST_SURPRISE = 10.0  # nats
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,18 @@ class BeliefRisk:
         whole = self.posterior.whole
         return None if whole is None else -whole.log_probability(self.table) - whole.entropy
 
+    @property
+    def under(self) -> str:
+        """The intruder's model in words: the saturated model."""
+        name = self.posterior.model
+        return f"the {name}" if "model" in name else f"the {name} model"
+
+    @property
+    def fits_badly(self) -> bool:
+        """Is the true table far from what the model makes typical?"""
+        surprise = self.surprise
+        return surprise is not None and surprise > max(LEAST_SURPRISE, 0.1 * (self.entropy or 0))
+
     def __repr__(self) -> str:
         return (
             f"BeliefRisk({len(self.cells):,} small counts, {int(self.right.sum()):,} guessed "
@@ -95,6 +108,7 @@ class BeliefRisk:
             "true_table": self.true_table,
             "tables": None if tables is None else str(tables),
             "surprise": _finite(self.surprise),
+            "fits_badly": self.fits_badly,
         }
 
 
