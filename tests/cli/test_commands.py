@@ -190,3 +190,32 @@ def test_help_has_an_example(command):
     result = run(*command, "--help")
     assert result.exit_code == 0
     assert "Example:" in result.stdout
+
+
+def test_assess_agrees_with_the_frontier_it_came_from(tmp_path):
+    policy, found = tmp_path / "office.toml", tmp_path / "frontier.json"
+    policy.write_text('name = "office"\n[small]\nwidth = 20\n[attribute]\nexclusion = false\n')
+    words = ["--policy", str(policy), "--json"]
+    result = CliRunner().invoke(main, ["frontier", "example:czech", "--limit", "30", *words])
+    assert result.exit_code == 0
+    found.write_text(result.stdout, encoding="utf-8")
+    said = json.loads(result.stdout)
+    again = CliRunner().invoke(main, ["assess", "example:czech", "--release", f"@{found}", *words])
+    assert json.loads(again.stdout)["verdict"] == said["verdict"] == "PASS"
+    assert json.loads(again.stdout)["utility"]["released"] == said["released"]
+
+
+def test_frontier_serves_users_and_keeps_what_is_out(tmp_path):
+    asked, page = tmp_path / "requests.csv", tmp_path / "frontier.html"
+    asked.write_text("user,margin,count\nAnn,A*B*C*D,3\nBob,C*D*E*F,1\n", encoding="utf-8")
+    words = ["frontier", "example:czech", "--beta", "50", "--requests", str(asked)]
+    words += ["--released", "E*F", "--never", "A*B*C", "--html", str(page), "--limit", "30"]
+    result = CliRunner().invoke(main, [*words, "--json"])
+    said = json.loads(result.stdout)
+    assert [user["name"] for user in said["users"]] == ["Ann", "Bob"]
+    assert said["users"][0]["share"] == 0
+    assert any({"E", "F"} <= set(margin) for margin in said["frontier"])
+    assert "Ann" in page.read_text(encoding="utf-8")
+    wrong = CliRunner().invoke(main, [*words, "--first", "A*B*C"])
+    assert wrong.exit_code == 2
+    assert "may never go" in wrong.output
