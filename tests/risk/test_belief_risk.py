@@ -14,7 +14,9 @@ from discreet.decision.decide import decide
 from discreet.decision.frontier import frontier
 from discreet.decision.policy import Policy
 from discreet.errors import DataError
+from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
+from discreet.risk.attribute_belief import believed_attributes
 from discreet.risk.belief import belief_risk
 from discreet.table.load import load
 from discreet.table.table import Table
@@ -142,3 +144,44 @@ def test_wrong_input_is_a_sentence():
     table = load("example:tract")
     with pytest.raises(DataError, match="contain"):
         belief_risk(table, Release.margins(table, TRACT), model="Race + Income + Gender")
+
+
+def test_a_group_that_is_believed_to_have_a_category():
+    """Nobody is certain, and a rare category makes it probable."""
+    table = Table.of([[3, 0], [40, 3]], Town=["A", "B"], Ill=["no", "yes"])
+    rules = {"small.width": 1, "belief.model": "Town + Ill"}
+    assert decide(table, "Town + Ill", Policy.of(rules)).verdict == "PASS"
+    decision = decide(table, "Town + Ill", Policy.of(rules | {"belief.attribute": 0.8}))
+    chance = math.comb(43, 3) / math.comb(46, 3)
+    (first, *_) = decision.case.believed
+    assert first.group == {"Town": "A"}
+    assert first.category == "no"
+    assert first.probability == pytest.approx(chance)
+    assert decision.verdict == "FAIL"
+    assert f"has probability {chance:.3f}, and the limit is 0.8" in decision.reasons[-1].text
+    assert (
+        decide(table, "Town + Ill", Policy.of(rules | {"belief.attribute": 0.9})).verdict == "PASS"
+    )
+    other = Policy.of(rules | {"belief.attribute": 0.9, "belief.model": "average"})
+    assert decide(table, "Town + Ill", other).verdict == "REVIEW"
+
+
+@given(small_tables(most_people=8, most_cells=12), st.data())
+@settings(max_examples=25)
+def test_believed_attributes_by_brute_force(array, data):
+    margins = data.draw(releases(array.ndim))
+    table = named(array)
+    release = Release.margins(table, letters(margins))
+    found = believed_attributes(table, release, CellWeights.uniform(), share=0.8, order=2)
+    tables = fibre(array, margins)
+    for belief in found[:10]:
+        joint = belief.group | {belief.variable: belief.category}
+        inside = np.ones(array.shape, bool)
+        for axis, variable in enumerate(table.variables):
+            if variable.name in joint:
+                wanted = variable.categories.index(joint[variable.name])
+                shape = [1] * array.ndim
+                shape[axis] = -1
+                inside &= (np.arange(array.shape[axis]) == wanted).reshape(shape)
+        has = np.array([t[inside].sum() >= 0.8 * belief.size - 1e-9 for t in tables])
+        assert belief.probability == pytest.approx(has.mean())

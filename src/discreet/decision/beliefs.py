@@ -39,6 +39,8 @@ def _limits(case: Case) -> Iterator[Reason]:
         share = risk.identified(rule.threshold)
         text = f"{share:.1%} of the small counts are guessed right, and {rule.identified:.1%} may"
         yield _reason(share <= rule.identified, text)
+    if rule.attribute:
+        yield _attribute(case, rule.attribute)
     if rule.people:
         text = f"{risk.people:,.2f} people are identified on average, and {rule.people:g} may"
         yield _reason(risk.people <= rule.people, text)
@@ -59,6 +61,24 @@ def _whole(value: float | None, limit: float, sign: int, text: str) -> Reason:
     if value is None:
         return Reason(RULE, Verdict.REVIEW, "the belief about the whole table is not known")
     return _reason(sign * value >= sign * limit, text.format(value))
+
+
+def _attribute(case: Case, limit: float) -> Reason:
+    """The group whose true category is most nearly certain."""
+    found = case.believed
+    if found is None:
+        text = "beliefs about groups are not known under this model; take saturated or uniform"
+        return Reason(RULE, Verdict.REVIEW, text)
+    if not found:
+        return Reason(RULE, Verdict.PASS, "no group has a sensitive category to be believed")
+    over = [b for b in found if b.probability - SURE * b.standard_error >= limit]
+    doubtful = any(b.probability + SURE * b.standard_error >= limit for b in found)
+    verdict = Verdict.FAIL if over else Verdict.REVIEW if doubtful else Verdict.PASS
+    cells = tuple(
+        {"cell": b.group | {b.variable: b.category}, "size": b.size, "probability": b.probability}
+        for b in over[:MOST_NAMED]
+    )
+    return Reason(RULE, verdict, f"{found[0]}, and the limit is {limit:g}", cells)
 
 
 def _most_probable(risk: BeliefRisk, limit: float) -> Reason:

@@ -7,10 +7,12 @@ from functools import cached_property
 
 from discreet.decision.policy import Policy
 from discreet.intruder.bounds.bounder import Bounder, Method, Proof
+from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.count import count
 from discreet.intruder.tables.result import TableCount
 from discreet.release.release import Release
 from discreet.risk.attribute import AttributeRisk, attribute_risk
+from discreet.risk.attribute_belief import BelievedAttribute, believed_attributes
 from discreet.risk.belief import BeliefRisk, belief_risk
 from discreet.risk.closeness import Closeness, closeness
 from discreet.risk.sample import Watched, watched
@@ -75,6 +77,26 @@ class Case:
             model=rule.model,
             prior=rule.prior,
             standard_error=rule.standard_error,
+            seconds=rule.seconds,
+        )
+
+    @cached_property
+    def believed(self) -> tuple[BelievedAttribute, ...] | None:
+        """Beliefs about the attributes of groups; None under models that only know cells."""
+        rule, attribute = self.policy.belief, self.policy.attribute
+        kinds = {
+            "saturated": CellWeights.dirichlet(rule.prior),
+            "uniform": CellWeights.uniform(),
+            str(self.release.formula): CellWeights.multinomial(),
+        }
+        if rule.model not in kinds:
+            return None
+        return believed_attributes(
+            self.table,
+            self.release,
+            kinds[rule.model],
+            share=attribute.share,
+            order=attribute.order,
             seconds=rule.seconds,
         )
 

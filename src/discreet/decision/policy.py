@@ -103,6 +103,9 @@ class Belief:
     true_table: float = _key(
         1.0, "the true table may have at most this probability; 1 switches it off", most=1
     )
+    attribute: float = _key(
+        0.0, "no group's true category may be this probable or more; 0 switches it off", most=1
+    )
     entropy: float = _key(0.0, "nats that the belief about the table must keep; 0 switches it off")
     zeros: bool = _key(False, "are zeros small counts too?")
     model: str = _key("saturated", "of the intruder: saturated, uniform, average, or a formula")
@@ -113,8 +116,8 @@ class Belief:
     @property
     def asked(self) -> bool:
         """Is any of the limits on?"""
-        on = (self.most, self.people, self.entropy, self.identified < 1, self.true_table < 1)
-        return any(on)
+        limits = (self.most, self.people, self.entropy, self.attribute)
+        return any(limits) or self.identified < 1 or self.true_table < 1
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,253 @@
+"""`discreet knowledge`: what a table, rates or totals teach about one person, company or value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli.options import Command, data_options, json_option, print_json, read_data
+
+if TYPE_CHECKING:
+    from discreet.risk.taught import Taught
+
+RATES, TOTALS = ("incidents", "companies"), ("total", "number", "minimum")
+
+
+def _data_may_be_left_out(command: Command) -> Command:
+    command = data_options(command)
+    for parameter in command.__click_params__:  # type: ignore[attr-defined]
+        if isinstance(parameter, click.Argument):
+            parameter.required = False
+    return command
+
+
+@click.command(
+    "knowledge",
+    epilog="Example: discreet knowledge example:estates --target Estate --group Region "
+    "--uncertainty largest --limit 0.25",
+)
+@_data_may_be_left_out
+@click.option("--target", metavar="V", help="The category that an intruder wants to know.")
+@click.option("--group", metavar="G", help="What is known of the person: a variable, or A*B.")
+@click.option(
+    "--uncertainty",
+    metavar="U",
+    help="entropy, largest, weighted:NUMBERS|FILE, inverse, two-sided:A:B, variance, relative, "
+    "loss:FILE. Else largest; of rates variance, of totals relative.",
+)
+@click.option("--limit", type=float, required=True, metavar="T", help="Of what is measured.")
+@click.option(
+    "--measure",
+    type=click.Choice(["knowledge", "gain", "relative-gain"]),
+    default="knowledge",
+    show_default=True,
+    help="The uncertainty left (at least the limit), or what is gone of it (at most).",
+)
+@click.option(
+    "--sampling-fraction",
+    "fraction",
+    type=float,
+    default=1.0,
+    metavar="F",
+    help="DATA is a sample: the share of people in it.",
+)
+@click.option(
+    "--prior",
+    metavar="FILE",
+    help="Believed before: CSV of categories (of rates, of alphas) with probability or weight.",
+)
+@click.option("--incidents", metavar="N|COLUMN", help="Rates: incidents of all companies alike.")
+@click.option("--companies", metavar="N|COLUMN", help="Rates: how many companies.")
+@click.option("--exposure", metavar="N|COLUMN", help="Rates: exposure years of one company.")
+@click.option("--insider", metavar="N|COLUMN", help="Rates: another company's, that is known.")
+@click.option("--total", metavar="N|COLUMN", help="Totals: of all values.")
+@click.option("--number", metavar="N|COLUMN", help="Totals: how many values.")
+@click.option("--minimum", metavar="N|COLUMN", help="Totals: no value is smaller.")
+@click.option("--alpha", type=float, help="Totals: of the Pareto distribution; else estimated.")
+@json_option
+@click.pass_context
+def knowledge_command(ctx: click.Context, /, as_json: bool, **options: Any) -> None:
+    """What a release teaches about one person's category, company's count or single value.
+
+    Of a table DATA, the category V of somebody in it; of rates and totals, whose options are
+    numbers or columns of DATA, one of the companies or values. Exit code 1: beyond the limit.
+    """
+    from discreet.look.progress import working
+
+    with working("forming beliefs"):
+        taught = _taught(**options)
+    if as_json:
+        print_json(taught.to_json())
+    else:
+        from rich.console import Console
+
+        from discreet.report.knowledge_text import print_taught
+
+        print_taught(taught, Console(highlight=False))
+    ctx.exit(0 if taught.within else 1)
+
+
+def _taught(**options: Any) -> Taught:
+    from discreet.errors import DataError
+
+    rates = any(options[name] is not None for name in (*RATES, "exposure", "insider"))
+    totals = any(options[name] is not None for name in (*TOTALS, "alpha"))
+    if rates and totals:
+        raise DataError("--incidents and --total are two questions; ask one at a time.")
+    if not (rates or totals):
+        return _of_table(options)
+    for name in RATES if rates else TOTALS:
+        if options[name] is None:
+            raise DataError(f"--{name} is missing: give a number, or a column of DATA.")
+    if options["group"] or options["fraction"] != 1:
+        raise DataError(
+            "--group and --sampling-fraction go with a table, not with rates or totals."
+        )
+    return _of_rates(options) if rates else _of_totals(options)
+
+
+def _rule(options: dict[str, Any], default: str, categories: tuple[str, ...] = ()) -> Any:
+    from discreet.risk.knowledge import Measure, Rule
+    from discreet.risk.named import uncertainty_named
+
+    found = uncertainty_named(options["uncertainty"] or default, categories)
+    return Rule(found, options["limit"], Measure(options["measure"]))
+
+
+def _of_table(options: dict[str, Any]) -> Taught:
+    from discreet.errors import DataError
+    from discreet.intruder.predictive.priors import Dirichlet, Independent, Prior
+    from discreet.risk.taught import taught_by_table
+    from discreet.table.table import margin_names
+
+    if not options["data"] or not options["target"]:
+        raise DataError("name DATA and its --target; or give --incidents, or --total.")
+    table = read_data(
+        **{key: options[key] for key in ("data", "count", "codebook", "table", "variables")}
+    )
+    variable = table.variable(options["target"])
+    prior: Prior | None = None
+    if options["prior"]:
+        from discreet.data.pairs import read_pairs
+
+        pairs = read_pairs(options["prior"])
+        kinds: dict[str, Any] = {"probability": Independent.of, "weight": Dirichlet.of}
+        if pairs.called not in kinds:
+            raise DataError(
+                f"the numbers of {options['prior']} are called {pairs.called!r}; call them "
+                "probability, or weight for a Dirichlet prior."
+            )
+        prior = kinds[pairs.called](pairs.numbers)
+    group, groups = options["group"], None
+    if group:
+        one = "*" not in group or group in table.names
+        groups = (table.variable(group).name,) if one else margin_names(group, table.names)
+    return taught_by_table(
+        table,
+        variable.name,
+        _rule(options, "largest", variable.categories),
+        group=groups,
+        fraction=options["fraction"],
+        prior=prior,
+    )
+
+
+def _of_rates(options: dict[str, Any]) -> Taught:
+    from discreet.risk.taught import Rates, taught_by_rates
+
+    rows = _rows(options, (*RATES, "exposure", "insider"))
+    classes = [
+        Rates(
+            row["label"],
+            _whole(row["incidents"], "--incidents"),
+            _whole(row["companies"], "--companies"),
+            row.get("exposure"),
+            (_whole(row["insider"], "--insider"),) if "insider" in row else (),
+        )
+        for row in rows
+    ]
+    return taught_by_rates(classes, _rule(options, "variance"), rate=_numbers(options["prior"]))
+
+
+def _of_totals(options: dict[str, Any]) -> Taught:
+    from discreet.errors import DataError
+    from discreet.risk.taught import Totals, taught_by_totals
+
+    if options["alpha"] is not None and options["prior"]:
+        raise DataError("--alpha says that it is known, --prior that it is not; give one.")
+    classes = [
+        Totals(row["label"], row["total"], _whole(row["number"], "--number"), row["minimum"])
+        for row in _rows(options, TOTALS)
+    ]
+    alpha = options["alpha"] if options["alpha"] is not None else _numbers(options["prior"])
+    return taught_by_totals(classes, _rule(options, "relative"), alpha=alpha)
+
+
+def _rows(options: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """One row of numbers, or as many as DATA has if one of them is a column."""
+    from discreet.errors import DataError
+
+    asked = {name: options[name] for name in names if options[name] is not None}
+    columns: dict[str, list[Any]] = _columns(options) if options["data"] else {}
+    used = [text for text in asked.values() if text in columns]
+    rows = len(columns[used[0]]) if used else 1
+    labels = columns.get(options["target"] or "", [f"row {i + 1}" for i in range(rows)])
+    if options["target"] and options["target"] not in columns:
+        raise DataError(f"DATA has no column {options['target']!r}; it has {', '.join(columns)}.")
+    found: list[dict[str, Any]] = []
+    for place in range(rows):
+        row: dict[str, Any] = {"label": str(labels[place]) if used else "one of them"}
+        for name, text in asked.items():
+            value = columns[text][place] if text in columns else text
+            try:
+                row[name] = float(value)
+            except (TypeError, ValueError):
+                where = f"row {place + 1}" if text in columns else f"--{name}"
+                raise DataError(
+                    f"{where} has {value!r} where a number is needed; --{name} is a number, or a "
+                    "column of DATA."
+                ) from None
+        found.append(row)
+    return found
+
+
+def _columns(options: dict[str, Any]) -> dict[str, list[Any]]:
+    from discreet.data.examples import PREFIX, find_example
+    from discreet.data.sources import engine_errors, open_source
+
+    data = options["data"]
+    source = open_source(
+        find_example(data).path if data.startswith(PREFIX) else data, table=options["table"]
+    )
+    with engine_errors(source.name):
+        columns: dict[str, list[Any]] = source.records.to_pyarrow().to_pydict()
+    return columns
+
+
+def _numbers(path: str | None) -> Any:
+    """A belief about a number, from a file."""
+    if path is None:
+        return None
+    from discreet.data.pairs import read_pairs
+    from discreet.errors import DataError
+    from discreet.intruder.belief import Belief
+
+    pairs = read_pairs(path)
+    if pairs.called != "probability":
+        raise DataError(
+            f"the numbers of {path} are called {pairs.called!r}; call them probability."
+        )
+    try:
+        values = [float(name) for name in pairs.numbers]
+    except ValueError:
+        raise DataError(f"{path} must list numbers with their probabilities.") from None
+    return Belief.discrete(values, list(pairs.numbers.values()))
+
+
+def _whole(number: float, what: str) -> int:
+    from discreet.errors import DataError
+
+    if number != int(number):
+        raise DataError(f"{what} is {number:g}; give a whole number.")
+    return int(number)

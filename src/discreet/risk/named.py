@@ -1,0 +1,89 @@
+"""Uncertainty functions by name, as commands and policies write them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from discreet.data.pairs import read_matrix, read_pairs
+from discreet.errors import DataError
+from discreet.risk.uncertainty import (
+    ByProbability,
+    Entropy,
+    Largest,
+    Loss,
+    RelativeError,
+    TwoSided,
+    Uncertainty,
+    Variance,
+    Weighted,
+)
+
+NAMES = (
+    "entropy", "largest", "weighted:NUMBERS|FILE", "inverse", "two-sided:A:B", "variance",
+    "relative", "loss:FILE",
+)  # fmt: skip
+_PLAIN: dict[str, type[Uncertainty]] = {
+    "entropy": Entropy,
+    "largest": Largest,
+    "inverse": ByProbability,
+    "variance": Variance,
+    "relative": RelativeError,
+}
+
+
+def uncertainty_named(text: str, categories: Sequence[str] = ()) -> Uncertainty:
+    """The uncertainty function that a name stands for; `categories` are those of the target.
+
+    >>> uncertainty_named("two-sided:1:2")
+    TwoSided(a=1.0, b=2.0, ...)
+    """
+    name, _, rest = text.partition(":")
+    if name in _PLAIN and not rest:
+        return _PLAIN[name]()
+    if name == "two-sided":
+        numbers = [_number(part, text) for part in rest.split(":")] if rest else []
+        if len(numbers) > 2:
+            raise DataError(f"{text!r} has more than two numbers; write two-sided:A:B.")
+        return TwoSided(*numbers)
+    if name == "weighted" and rest:
+        return Weighted(_weights(rest, text, categories))
+    if name == "loss" and rest:
+        return _loss(rest, categories)
+    raise DataError(f"there is no uncertainty {text!r}; write {', '.join(NAMES)}.")
+
+
+def _weights(rest: str, text: str, categories: Sequence[str]) -> dict[str, float]:
+    if Path(rest).suffix:
+        try:
+            return read_pairs(rest).numbers
+        except DataError:
+            if "," not in rest:
+                raise
+    numbers = [_number(part, text) for part in rest.split(",")]
+    if len(numbers) != len(categories):
+        raise DataError(
+            f"{text!r} has {len(numbers)} weights for {len(categories)} categories "
+            f"({', '.join(categories[:10])}); give one each, in this order."
+        )
+    return dict(zip(categories, numbers, strict=True))
+
+
+def _loss(path: str, categories: Sequence[str]) -> Loss:
+    acts, columns, figures = read_matrix(path)
+    if not categories:
+        raise DataError("a loss matrix needs a target with categories; use --target.")
+    if sorted(columns) != sorted(map(str, categories)):
+        odd = min(set(columns) ^ set(map(str, categories)), default=columns[0])
+        raise DataError(
+            f"the columns of the loss matrix must be the categories, each once; see {odd!r}."
+        )
+    order = [columns.index(str(name)) for name in categories]
+    return Loss([[row[i] for i in order] for row in figures], acts)
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        return float(part)
+    except ValueError:
+        raise DataError(f"{part!r} in {text!r} is no number.") from None
