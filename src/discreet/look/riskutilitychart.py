@@ -1,0 +1,156 @@
+"""The risk-utility map: what each mask risks and what it is worth (Duncan et al. 2001)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.errors import DisclosureError
+from discreet.look.palette import LIGHT, number, plural
+from discreet.look.theme import WIDE, empty_chart, finish, upright
+
+SHOWN = 12  # masks with a number; the others are dots
+STATES = ("PASS", "REVIEW", "FAIL")
+SHAPES = {"PASS": "circle", "REVIEW": "triangle-up", "FAIL": "cross"}
+
+Row = tuple[str, float | None, float, str]
+
+
+def map_chart(
+    rows: Sequence[Row],
+    *,
+    limit: float,
+    best: str | None = None,
+    efficient: Sequence[str] = (),
+    title: str | None = None,
+    source: str | None = None,
+    width: int = WIDE,
+) -> Any:
+    """Risk against utility, a point a mask; a row is a name, risk, utility and verdict.
+
+    The dashed line is the risk limit, the thin one joins the `efficient` masks. A mask whose risk
+    or utility is no finite number is told, not drawn. `title=""` leaves the title out.
+    """
+    import altair as alt
+
+    if wrong := [row for row in rows if row[3] not in STATES]:
+        raise DisclosureError(f"{wrong[0][3]!r} is no verdict; it is one of {', '.join(STATES)}.")
+    title = _finding(rows, limit, best) if title is None else title
+    ranked = sorted(rows, key=lambda row: (row[0] != best, STATES.index(row[3]), -row[2]))
+    numbered = {row[0]: place for place, row in enumerate(ranked[:SHOWN], 1)}
+    notes = [_line(place, row) for place, row in enumerate(ranked[:SHOWN], 1)]
+    if len(ranked) > SHOWN:
+        notes.append(f"{plural(len(ranked) - SHOWN, 'more mask')} without a number.")
+    if source:
+        notes.append(source)
+    places = {
+        name: (float(risk), float(worth))
+        for name, risk, worth, _ in ranked
+        if risk is not None and math.isfinite(risk) and math.isfinite(worth)
+    }
+    if not places:
+        return empty_chart("No mask to draw.", title=title, notes=notes, width=width)
+    left, right, height = 56, 24, 260
+    risks = [risk for risk, _ in places.values()] + ([limit] if math.isfinite(limit) else [])
+    across = nice_ticks(min(risks), max(risks), 5)
+    up = nice_ticks(min(u for _, u in places.values()), max(u for _, u in places.values()), 5)
+    x = alt.X(
+        "risk:Q",
+        scale=alt.Scale(domain=[across[0], across[-1]], range=[0, max(width - left - right, 60)]),
+        axis=alt.Axis(title="Disclosure risk", values=across, format=_format(across), grid=False),
+    )
+    axis = upright("Data utility", up, left=left)
+    axis.format = _format(up)
+    y = alt.Y("utility:Q", scale=alt.Scale(domain=[up[0], up[-1]], range=[height, 0]), axis=axis)
+    layers = []
+    if math.isfinite(limit):
+        at = alt.Chart(alt.InlineData(values=[{"risk": limit}]))
+        layers.append(at.mark_rule(color=LIGHT.muted, strokeDash=[5, 4]).encode(x=x))
+    if line := [places[name] for name in efficient if name in places]:
+        ends = [{"risk": r, "utility": u, "row": k} for k, (r, u) in enumerate(line)]
+        joined = alt.Chart(alt.InlineData(values=ends)).mark_line(
+            color=LIGHT.possible, strokeWidth=2, interpolate="step-after"
+        )
+        layers.append(joined.encode(x=x, y=y, order="row:Q"))
+    for name, risk, worth, verdict in reversed(ranked):
+        if name not in places:
+            continue
+        colour = LIGHT.released if name == best else LIGHT[verdict]
+        point = alt.Chart(
+            alt.InlineData(values=[{"risk": risk, "utility": worth, "name": name}])
+        ).mark_point(
+            shape=SHAPES[verdict], size=180 if name == best else 110, filled=True, opacity=1,
+            fill=colour, stroke=LIGHT.paper,
+        )  # fmt: skip
+        layers.append(point.encode(x=x, y=y, tooltip=["name:N", "risk:Q", "utility:Q"]))
+    layers.append(_numbers(places, numbered, x, y))
+    return finish(
+        layers,
+        title=title,
+        key="Large dot: the choice. Circle: within the risk limit (dashed line). Triangle: not "
+        "proven to be. Cross: above it. Line: the best for each limit.",
+        notes=notes,
+        left=left,
+        width=width,
+        height=height,
+    )
+
+
+def _numbers(
+    places: dict[str, tuple[float, float]], numbered: dict[str, int], x: Any, y: Any
+) -> Any:
+    """The numbers of the masks beside their points; masks in one place share a label."""
+    import altair as alt
+
+    said: dict[tuple[float, float], list[str]] = {}
+    for name, at in places.items():
+        if name in numbered:
+            said.setdefault(at, []).append(str(numbered[name]))
+    rows = [
+        {"risk": risk, "utility": worth, "words": ", ".join(words)}
+        for (risk, worth), words in said.items()
+    ]
+    base = alt.Chart(alt.InlineData(values=rows))
+    words = base.mark_text(align="left", dx=10, dy=-10, fontSize=12, color=LIGHT.ink)
+    return words.encode(x=x, y=y, text="words:N")
+
+
+def _line(place: int, row: Row) -> str:
+    name, risk, worth, verdict = row
+    known = "not known" if risk is None else _value(risk)
+    return f"{place} {name}: risk {known}, utility {_value(worth)}, {verdict}."
+
+
+def _value(value: float) -> str:
+    return number(value) if math.isfinite(value) else ("unlimited" if value > 0 else "-unlimited")
+
+
+def _finding(rows: Sequence[Row], limit: float, best: str | None) -> str:
+    if best is None:
+        return f"No mask keeps the risk limit {_value(limit)}: release nothing"
+    risk, worth = next((risk, worth) for name, risk, worth, _ in rows if name == best)
+    taken = "an unknown risk" if risk is None else f"a risk of {_value(risk)}"
+    return f"Within the limit {best} is worth most, {_value(worth)}, at {taken}"
+
+
+def nice_ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers that enclose low and high.
+
+    >>> nice_ticks(-5, -1, 5), nice_ticks(0.1, 0.34, 2), nice_ticks(3, 3, 5)
+    ([-5.0, -4.0, -3.0, -2.0, -1.0], [0.0, 0.2, 0.4], [2.0, 2.5, 3.0, 3.5, 4.0])
+    """
+    if low == high:
+        step = 10.0 ** math.floor(math.log10(abs(low))) if low else 1.0
+        low, high = low - step, high + step
+    rough = (high - low) / most
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * k for k in (1, 2, 5, 10) if unit * k >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
+
+
+def _format(ticks: Sequence[float]) -> str:
+    """As many figures as tell the ticks apart."""
+    largest = max(map(abs, ticks))
+    return ",~f" if 1e-3 <= largest < 1e9 else "~e"
