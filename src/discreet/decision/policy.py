@@ -121,6 +121,21 @@ class Belief:
 
 
 @dataclass(frozen=True)
+class Knowledge:
+    """What a table teaches about one person: the uncertainty that must be left."""
+
+    target: str = _key("", "the variable that an intruder wants to know; empty switches it off")
+    group: str = _key("", "what is known of the person: a variable, or A*B")
+    uncertainty: str = _key("largest", "largest, entropy, variance, weighted:..., two-sided:A:B")
+    measure: str = _key(
+        "knowledge",
+        "knowledge: at least the limit is left; gain, relative-gain: at most it is gone",
+        choices=("knowledge", "gain", "relative-gain"),
+    )
+    limit: float = _key(0.0, "of what is measured")
+
+
+@dataclass(frozen=True)
 class Alternatives:
     """What is offered when a release does not pass."""
 
@@ -136,6 +151,7 @@ SECTIONS: dict[str, Any] = {
     "tables": Tables,
     "bounds": Bounds,
     "belief": Belief,
+    "knowledge": Knowledge,
     "alternatives": Alternatives,
 }
 
@@ -156,6 +172,7 @@ class Policy:
     tables: Tables = field(default_factory=Tables)
     bounds: Bounds = field(default_factory=Bounds)
     belief: Belief = field(default_factory=Belief)
+    knowledge: Knowledge = field(default_factory=Knowledge)
     alternatives: Alternatives = field(default_factory=Alternatives)
     locked: Mapping[str, str] = field(default_factory=dict)
 

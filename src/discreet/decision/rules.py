@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.decision.beliefs import beliefs
 from discreet.decision.case import Case
+from discreet.decision.teaching import teaching
 from discreet.decision.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import CellBounds
 from discreet.table.cells import Cells
@@ -151,6 +152,7 @@ RULES: tuple[Rule, ...] = (
     close_bounds,
     enough_tables,
     beliefs,
+    teaching,
 )
 
 
