@@ -11,7 +11,8 @@ from scipy import integrate, optimize, stats
 from discreet.errors import DataError, FormulaError
 from discreet.intruder.population import population_beliefs, rehearse
 from discreet.intruder.superpopulation import BetaBinomial, GammaPoisson, poisson_variance
-from discreet.models.loglinear import LogLinear, as_formula
+from discreet.models.loglinear import LogLinear
+from discreet.table.formula import as_formula
 from discreet.table.table import Table
 
 FRACTIONS = (0.01, 0.1, 0.5)
@@ -60,7 +61,7 @@ def test_negative_binomial_by_enumeration(shape, rate, fraction, row):
 def test_log_linear_by_enumeration(fraction):
     """F ~ Poisson(m / pi), m the fitted counts."""
     found = population_beliefs(SAMPLE, SAMPLE.all(), fraction=fraction, model="A + B")
-    fitted = LogLinear(as_formula("A + B", SAMPLE)).fit(SAMPLE).expected_array().ravel()
+    fitted = LogLinear(as_formula("A + B", SAMPLE.names)).fit(SAMPLE).expected_array().ravel()
     for row, (f, m) in enumerate(zip(SAMPLE.dense().ravel(), fitted, strict=True)):
         wanted = bayes(lambda F, m=m: stats.poisson.pmf(F, m / fraction), int(f), fraction)
         same(found.belief(row), wanted)
@@ -213,7 +214,7 @@ def test_the_error_of_a_log_linear_fit_by_simulation():
     """The delta method against fits to 400 new samples."""
     rng = np.random.default_rng(2)
     table = wide(np.array([[30, 18, 9, 1], [16, 8, 6, 2], [5, 4, 1, 1]]), 3, 4)
-    model, ones = LogLinear(as_formula("A + B", table)), table.small(1)
+    model, ones = LogLinear(as_formula("A + B", table.names)), table.small(1)
     fit = model.fit(table)
     m = fit.expected(ones)
     sums = [

@@ -13,8 +13,10 @@ from discreet.cli.diff import diff_command
 from discreet.cli.examples import examples_command
 from discreet.cli.frontier import frontier_command
 from discreet.cli.interrupts import insistent_interrupts, stop_insisting
+from discreet.cli.knowledge import knowledge_command
 from discreet.cli.policy import policy_command
 from discreet.cli.posterior import posterior_command
+from discreet.cli.publish import publish_command
 from discreet.cli.widths import widths_command
 from discreet.errors import DisclosureError
 
@@ -65,8 +67,10 @@ for command in (
     diff_command,
     examples_command,
     frontier_command,
+    knowledge_command,
     policy_command,
     posterior_command,
+    publish_command,
     widths_command,
 ):
     main.add_command(command)

@@ -12,8 +12,7 @@ from typing import Any
 from discreet.decision.decide import Decision, decide
 from discreet.decision.policy import Policy
 from discreet.decision.verdict import Verdict
-from discreet.release.release import as_formula
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 from discreet.table.lattice import children, count_by_order, maximal
 from discreet.table.table import Table
 

@@ -15,8 +15,7 @@ from discreet.decision.alternatives import Alternative, alternatives
 from discreet.decision.decide import Decision, decide
 from discreet.decision.policy import Policy
 from discreet.decision.verdict import Verdict
-from discreet.release.release import as_formula
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
 VERSIONED = ("discreet", "numpy", "duckdb", "ibis-framework", "highspy")

@@ -59,6 +59,13 @@ class Combination:
             f"published in {plural(len(self.combined), 'group')})"
         )
 
+    def to_json(self) -> list[dict[str, Any]]:
+        """Published groups: rows (from 1), R0 and R1."""
+        return [
+            {"rows": [row + 1 for row in group.rows], "R0": group.R0, "R1": group.R1}
+            for group in self.combined
+        ]
+
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a group: its rows (from 1), summed counts, R0, R1, publish."""
         c = self.publication.counts
@@ -71,7 +78,9 @@ class Combination:
 
 
 def combine(publication: Publication, *, within: Sequence[Any] | None = None) -> Combination:
-    """Each suppressed cell, joined with the neighbour that brings R1 / R0 down the most.
+    """Each suppressed cell, joined with the neighbour that makes the smallest group that passes.
+
+    If none does, with the one that brings R1 / R0 down the most.
 
     Neighbours are rows next to each other, with the same label in `within` if it is given. The
     counts of the joined cells are independent given the samples, so that the belief about their sum
@@ -121,7 +130,8 @@ class _Joining:
             offers = [self._joined(*pair) for pair in self._pairs(group)]
             if not offers:
                 return
-            best = min(offers, key=lambda offer: offer.ratio)
+            enough = [offer for offer in offers if self.passes(offer)]
+            best = min(enough or offers, key=lambda o: (len(o.rows) if enough else 0, o.ratio))
             for member in best.rows:
                 self.groups.pop(member, None)
                 self.start[member] = best.rows[0]

@@ -21,9 +21,9 @@ from discreet.decision.decomposable_memory import fresh_memory, with_own_memory,
 from discreet.decision.decomposable_most import most_released
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import bounds
-from discreet.release.release import Release, as_formula
+from discreet.release.release import Release
 from discreet.table.cells import frame
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 from discreet.table.graph import Graph
 from discreet.table.lattice import bits
 from discreet.table.table import Table

@@ -17,9 +17,8 @@ from discreet.decision.strategy import FrontierMethod, Strategy
 from discreet.errors import DataError
 from discreet.intruder.bounds.result import Status
 from discreet.models.select import ModelSearch
-from discreet.release.release import as_formula
 from discreet.table.cells import frame
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 from discreet.table.lattice import count_by_order, maximal
 from discreet.table.table import Table
 from discreet.utility.requests import Requests, UserShare

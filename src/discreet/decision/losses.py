@@ -155,7 +155,11 @@ def _uniques(name: str, rest: str) -> Loss:
 def _gamma_uniques(name: str, rest: str) -> Loss:
     """y / (1 + Y / (a S))^(a + 1): subclasses whose sizes have a gamma distribution."""
     S, a = _numbers(name, rest, "S", "A")
-    return Loss(name, lambda y, Y, n, N: y * np.exp(-(a + 1) * np.log1p(Y / (a * S))))
+    return Loss(
+        name,
+        lambda y, Y, n, N: y * np.exp(-(a + 1) * np.log1p(Y / (a * S))),
+        lambda c: c.y * c.power(a * S, a + 1),
+    )
 
 
 def _subclasses(name: str, rest: str) -> Loss:
@@ -213,14 +217,12 @@ def _numbers(name: str, text: str, *names: str) -> list[float]:
 
 def _sizes(path: str) -> Floats:
     """Shares of the subclasses from the last column of a file."""
-    from discreet.data.domains import number_columns
-    from discreet.data.sources import open_source
+    from discreet.data.domains import read_rows
 
     if not path:
         raise DataError("the loss 'subclasses' needs a file with the sizes: subclasses:FILE.")
-    source = open_source(Path(path))
-    column = source.columns[-1]
-    sizes = number_columns(source, [column])[column]
+    source = read_rows(Path(path))
+    sizes = source.numbers(source.table.column_names[-1])
     if (sizes <= 0).any():
         row = int(np.argmax(sizes <= 0)) + 1
         raise DataError(f"row {row} of {source.name} has the size {sizes[row - 1]:g}; give shares.")

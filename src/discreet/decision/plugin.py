@@ -73,7 +73,7 @@ def plug_in(publication: Publication, *, floor: float | None = None) -> PlugIn:
     overall = float(weight @ c.y) / sampled if sampled > 0 else 0.0
     estimates = {
         "weighted": np.where(c.n > 0, c.N * c.y / np.maximum(c.n, 1), 0.0),
-        "synthetic": np.maximum(c.N * overall, c.y),
+        "synthetic": c.N * overall,
         "combined": c.mean,
     }
     decided: dict[str, NDArray[np.bool_]] = {}

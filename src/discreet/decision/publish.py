@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.decision.losses import Function, Loss, disclosure_loss, nonpublication_loss
-from discreet.decision.tradeoff import FREE, Curve, Edge, Rule, chosen, curves_chart, ranks
+from discreet.decision.tradeoff import Curve, Edge, Rule, chosen, curves_chart, ranks
 from discreet.errors import DataError
 from discreet.intruder.betabinomial import PopulationCounts
 from discreet.look.palette import number, percent, plural
@@ -320,6 +320,3 @@ def _plain(values: Any) -> list[Any]:
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
     plain = (str, int, float, bool, type(None))
     return [value if isinstance(value, plain) else str(value) for value in listed]
-
-
-__all__ = ["FREE", "Publication", "decided", "publish"]

@@ -20,9 +20,9 @@ from discreet.errors import DataError
 from discreet.intruder.candidates import judge
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.refusals import Refuses
-from discreet.release.release import Release, as_formula
+from discreet.release.release import Release
 from discreet.table.cells import Cells
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
 SURE = 3  # standard errors

@@ -21,9 +21,9 @@ from discreet.intruder.superpopulation import (
     poisson_unseen,
     poisson_variance,
 )
-from discreet.models.loglinear import LogLinear, as_formula
+from discreet.models.loglinear import LogLinear
 from discreet.table.cells import Cells
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -223,7 +223,7 @@ def _law(
 
         error = math.sqrt(fitted.variance(uniques))
         return best.name, lambda cells: best.unseen(cells.counts, share(cells)), error
-    fit = LogLinear(as_formula(model, table)).fit(table)
+    fit = LogLinear(as_formula(model, table.names)).fit(table)
 
     def poisson(cells: Cells) -> Unseen:
         return poisson_unseen(fit.expected(cells), share(cells))

@@ -19,9 +19,9 @@ from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.candidates import Judged, judge
 from discreet.intruder.posterior.result import Posterior
 from discreet.intruder.posterior.weights import CellWeights
-from discreet.release.release import Release, as_formula
+from discreet.release.release import Release
 from discreet.table.cells import Cells, frame, labels
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
 Request = str | Formula

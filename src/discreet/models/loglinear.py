@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -216,14 +215,6 @@ def p_value(statistic: float, df: int) -> float:
     from scipy.stats import chi2
 
     return float(chi2.sf(statistic, float(df))) if df > 0 else 1.0
-
-
-def as_formula(formula: str | Formula | Iterable[Iterable[str]], table: Table) -> Formula:
-    """A formula over the variables of a table from text, margins or another formula."""
-    if isinstance(formula, str):
-        return Formula.parse(formula, table.names)
-    margins = formula.margins if isinstance(formula, Formula) else formula
-    return Formula.of(margins, table.names)
 
 
 def _over(formula: Formula, table: Table) -> Formula:

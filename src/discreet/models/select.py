@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 from discreet.errors import DataError, DisclosureError
 from discreet.look.progress import working
-from discreet.models.loglinear import Fit, as_formula
+from discreet.models.loglinear import Fit
 from discreet.models.moves import Allows, Change, Decomposable, Graphical, Models
 from discreet.table.cells import frame
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 from discreet.table.graph import Graph
 from discreet.table.lattice import bits
 from discreet.table.table import Table
@@ -151,7 +151,7 @@ def fitting_model(
     k = len(table.names)
     order = k if max_order is None else max_order
     _check(table, order, level, seconds, criterion=criterion, search=search, direction=direction)
-    kept = as_formula(first, table).graph if first else Graph((0,) * k)
+    kept = as_formula(first, table.names).graph if first else Graph((0,) * k)
     if search == "decomposable":
         kept = kept.minimal_triangulation()
     if long := [s for s in kept.cliques() if s.bit_count() > order]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
 
@@ -164,14 +164,6 @@ class Release:
             f"Release({shown}: {self.total or 0:,} people, "
             f"{margins:,} of {2 ** len(self.names) - 1:,} margins{more})"
         )
-
-
-def as_formula(formula: str | Formula | Iterable[Iterable[str]], names: tuple[str, ...]) -> Formula:
-    """A formula over `names` from text, margins or another formula."""
-    if isinstance(formula, str):
-        return Formula.parse(formula, names)
-    margins = formula.margins if isinstance(formula, Formula) else formula
-    return Formula.of(margins, names)
 
 
 def _check_agreement(a: Table, b: Table) -> None:

@@ -164,3 +164,11 @@ class Formula:
         shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
         plural = "" if len(self) == 1 else "s"
         return f"Formula({shown}: {len(self):,} margin{plural} of {len(self.names)} variables)"
+
+
+def as_formula(formula: str | Formula | Iterable[Iterable[str]], names: tuple[str, ...]) -> Formula:
+    """A formula over `names` from text, margins or another formula."""
+    if isinstance(formula, str):
+        return Formula.parse(formula, names)
+    margins = formula.margins if isinstance(formula, Formula) else formula
+    return Formula.of(margins, names)

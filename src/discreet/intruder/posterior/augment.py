@@ -21,9 +21,9 @@ from discreet.intruder.posterior.result import chosen
 from discreet.intruder.posterior.sampled import Draws, Sampled, by_cell, warn_unless
 from discreet.look.progress import working
 from discreet.models.bayes import bipf, checked_hyper, margins_of
-from discreet.release.release import Release, as_formula
+from discreet.release.release import Release
 from discreet.table.cells import Cells
-from discreet.table.formula import Formula
+from discreet.table.formula import Formula, as_formula
 
 Floats = NDArray[np.float64]
 CHAINS = 256

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
-from discreet.release.release import Release, as_formula
-from discreet.table.formula import Formula
+from discreet.release.release import Release
+from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
