@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from discreet.decision.assess import assess as assess
     from discreet.decision.by_beta import Tradeoff as Tradeoff
     from discreet.decision.by_beta import tradeoff as tradeoff
+    from discreet.decision.choose import Choice as Choice
+    from discreet.decision.choose import choose as choose
     from discreet.decision.decide import Decision as Decision
     from discreet.decision.decide import decide as decide
     from discreet.decision.frontier import Frontier as Frontier
     from discreet.decision.frontier import frontier as frontier
     from discreet.decision.policy import Policy as Policy
+    from discreet.decision.publish import Publication as Publication
+    from discreet.decision.publish import publish as publish
     from discreet.decision.scores import Scores as Scores
     from discreet.decision.verdict import Verdict as Verdict
     from discreet.decision.widths import Widths as Widths
@@ -45,6 +49,7 @@ _HOMES = {
     "Assessment": "decision.assess",
     "Belief": "intruder.belief",
     "CellBounds": "intruder.bounds.result",
+    "Choice": "decision.choose",
     "Codebook": "data.codebook",
     "Decision": "decision.decide",
     "DisclosureError": "errors",
@@ -56,6 +61,7 @@ _HOMES = {
     "Policy": "decision.policy",
     "Posterior": "intruder.posterior.result",
     "Proof": "intruder.bounds.bounder",
+    "Publication": "decision.publish",
     "Release": "release.release",
     "Requests": "utility.requests",
     "Role": "data.codebook",
@@ -69,6 +75,7 @@ _HOMES = {
     "alternatives": "decision.alternatives",
     "assess": "decision.assess",
     "bounds": "intruder.bounds.bounder",
+    "choose": "decision.choose",
     "count": "intruder.tables.count",
     "critical_widths": "decision.widths",
     "decide": "decision.decide",
@@ -76,6 +83,7 @@ _HOMES = {
     "frontier": "decision.frontier",
     "load": "table.load",
     "posterior": "intruder.posterior.posterior",
+    "publish": "decision.publish",
     "tradeoff": "decision.by_beta",
     "write_html": "report.html",
 }

@@ -1,0 +1,244 @@
+"""Domains with their sample and population sizes: one row each, or counted from records."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.database import ADDRESS
+from discreet.data.frames import label, plain
+from discreet.data.sources import SUFFIXES, Source, engine_errors, open_source
+from discreet.errors import DataError
+
+Floats = NDArray[np.float64]
+SAMPLE, CELL = "sample size", "cell count"  # what is counted from records
+
+
+@dataclass(frozen=True, eq=False)
+class Domains:
+    """`columns` as they stand in the data; `n`, `N` and `y` of each row."""
+
+    name: str
+    columns: Mapping[str, list[Any]]
+    n: Floats
+    N: Floats
+    y: Floats
+    covariates: Mapping[str, Floats]
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """An Arrow table and what to call it."""
+
+    table: Any
+    name: str
+
+    def column(self, name: str) -> Any:
+        names = self.table.column_names
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:10])}."
+            raise DataError(f"{self.name} has no column {name!r}; {hint}")
+        return self.table[name].combine_chunks()
+
+    def numbers(self, name: str) -> Floats:
+        """A column as numbers; what is none is named with its row."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = self.column(name)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = pc.utf8_trim_whitespace(column)
+        try:
+            values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        except pa.ArrowException:
+            values = np.array([_number(value) for value in column.to_pylist()])
+        values = np.asarray(values, np.float64)
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            value = column[row].as_py()
+            what = "nothing" if value in (None, "") else repr(value)
+            raise DataError(f"row {row + 1} of {self.name} has {what} in {name!r}; give a number.")
+        return values
+
+
+def read_domains(
+    data: object,
+    *,
+    sample_size: str | None,
+    population: str,
+    cell_count: str,
+    domain: str | None = None,
+    covariates: Sequence[str] = (),
+    table: str | None = None,
+) -> Domains:
+    """One row a domain; with `domain`, records, which are counted for each value of that column.
+
+    Of records, `cell_count` is `COLUMN=VALUE`, who is in the class, or a column of 0 and 1;
+    the population, and the sample size if it is not the number of records, is a column that is
+    the same throughout a domain.
+    """
+    rows = read_rows(data, table=table)
+    if domain is not None:
+        rows = _counted(rows, domain, sample_size, population, cell_count, covariates)
+        sample_size, cell_count = sample_size or SAMPLE, CELL
+    if sample_size is None:
+        raise DataError("name the column of the sample sizes, or the column of the domains.")
+    names = [sample_size, population, cell_count]
+    if len(set(names)) < 3:
+        raise DataError(
+            f"sample size, population and cell count are {', '.join(names)}; name three columns."
+        )
+    columns = {}
+    n, N, y = (_whole(rows, name) for name in names)
+    for wrong, less, more in (
+        (y > n, (cell_count, y), (sample_size, n)),
+        (n > N, (sample_size, n), (population, N)),
+    ):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"row {row + 1} of {rows.name} has {less[1][row]:,.0f} in {less[0]!r}, more than "
+                f"{more[1][row]:,.0f} in {more[0]!r}; correct it."
+            )
+    chosen = {name: rows.numbers(name) for name in covariates}
+    known = dict(zip(names, (n, N, y), strict=True))
+    for name in rows.table.column_names:
+        whole = known.get(name)
+        values = rows.table[name].to_pylist() if whole is None else whole.astype(int).tolist()
+        columns[name] = values
+    return Domains(rows.name, columns, n, N, y, chosen)
+
+
+def read_rows(data: object, *, table: str | None = None) -> Rows:
+    """All rows of a file, a frame or a database table.
+
+    A column n beside a column N is usual here, so that files with such names are read by Arrow: the
+    engine does not tell them apart.
+    """
+    path = Path(data) if isinstance(data, str | Path) else None
+    if path is None and not isinstance(data, Source) and not hasattr(data, "to_pyarrow"):
+        return _full(Rows(plain(data)[0], "the frame"))
+    if path is not None and not ADDRESS.match(str(data)) and table is None and path.is_file():
+        found = _cased(path)
+        if found is not None:
+            return _full(found)
+    source = open_source(data, table=table)
+    with engine_errors(source.name):
+        return _full(Rows(source.records.to_pyarrow(), source.name))
+
+
+def _cased(path: Path) -> Rows | None:
+    """A file with columns whose names differ only in capitals."""
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+    import pyarrow.parquet as pq
+
+    kind, name = SUFFIXES.get(path.suffix.lower()), repr(path.name)
+    if kind is None:
+        return None
+    with engine_errors(name):
+        if kind == "parquet":
+            names = pq.read_schema(path).names
+            delimiter = ","
+        else:
+            with open(path, encoding="utf-8-sig", newline="") as file:
+                line = file.readline(1_000_000)
+                delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=line.count)
+                names = next(csv.reader([line], delimiter=delimiter), [])
+        if len({n.lower() for n in names}) == len(names) or len(set(names)) < len(names):
+            return None
+        if kind == "parquet":
+            return Rows(plain(pq.read_table(path))[0], name)
+        text = dict.fromkeys(names, pa.string())
+        options = arrow_csv.ConvertOptions(column_types=text)
+        parse = arrow_csv.ParseOptions(delimiter=delimiter)
+        return Rows(arrow_csv.read_csv(path, convert_options=options, parse_options=parse), name)
+
+
+def _full(rows: Rows) -> Rows:
+    if not rows.table.num_rows:
+        raise DataError(f"{rows.name} has no rows; it needs at least one below its header.")
+    return rows
+
+
+def _whole(rows: Rows, name: str) -> Floats:
+    values = rows.numbers(name)
+    wrong = (values != np.floor(values)) | (values < 0)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"row {row + 1} of {rows.name} has {values[row]:g} in {name!r}; give a whole number "
+            "from 0 on."
+        )
+    return values
+
+
+def _number(value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return float("nan")
+
+
+def _counted(
+    rows: Rows,
+    domain: str,
+    sample_size: str | None,
+    population: str,
+    cell_count: str,
+    covariates: Sequence[str],
+) -> Rows:
+    """Records as one row a domain."""
+    import pyarrow as pa
+
+    kept = [name for name in (sample_size, population, *covariates) if name is not None]
+    places = [label(value) for value in rows.column(domain).to_pylist()]
+    if "" in places:
+        row = places.index("") + 1
+        raise DataError(f"row {row} of {rows.name} has no {domain!r}; give it, or leave it out.")
+    found, first, of = np.unique(np.array(places), return_index=True, return_inverse=True)
+    columns: dict[str, Any] = {domain: found.tolist()}
+    for name in kept:
+        values = rows.numbers(name)
+        wrong = values != values[first][of]
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"{name!r} is {values[first[of[row]]]:g} and {values[row]:g} in the domain "
+                f"{places[row]!r} of {rows.name}; it must be the same throughout a domain."
+            )
+        columns[name] = values[first].tolist()
+    if sample_size is None:
+        columns[SAMPLE] = np.bincount(of).tolist()
+    columns[CELL] = np.bincount(of, _members(rows, cell_count)).astype(int).tolist()
+    return Rows(pa.table(columns), rows.name)
+
+
+def _members(rows: Rows, cell_count: str) -> Floats:
+    """1 for each record in the class."""
+    column, says, value = cell_count.partition("=")
+    if not says:
+        flags = rows.numbers(column)
+        wrong = ~np.isin(flags, (0, 1))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"row {row + 1} of {rows.name} has {flags[row]:g} in {column!r}, which is neither "
+                f"0 nor 1; write {column}=VALUE to count a category."
+            )
+        return flags
+    members = np.array([label(v) == value.strip() for v in rows.column(column).to_pylist()])
+    if not members.any():
+        raise DataError(f"no record of {rows.name} has {value!r} in {column!r}; check the value.")
+    return members.astype(np.float64)

@@ -1,0 +1,289 @@
+"""Shares that differ from domain to domain: a beta distribution fitted by marginal likelihood."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.errors import DataError
+from discreet.table.cells import frame
+
+Floats = NDArray[np.float64]
+STEPS = 200
+SMALL = 1e-10  # gain in log likelihood that ends the search
+MOST_SIZE = math.log(1e8)  # of alpha + beta: above it domains do not differ
+LEAST_SIZE = math.log(1e-8)
+MEAN = "mean"
+VAGUE = 1e8  # an interval from one end to so many times it says nothing
+
+
+@dataclass(frozen=True, eq=False)
+class BetaFit:
+    """theta ~ beta(alpha, beta), with logit alpha / (alpha + beta) linear in the covariates.
+
+    `coefficients` are the intercept, those of the covariates (`names`, less their `centre`), and
+    ln(alpha + beta); `covariance` is the inverse of the observed information. Given, not fitted,
+    parameters have no covariance.
+
+    >>> fit_beta([0, 1, 5, 2, 0, 3], [10, 10, 12, 10, 8, 10])
+    BetaFit(alpha 1.69, beta 8, 6 domains, log likelihood -10.3)
+    """
+
+    coefficients: Floats
+    covariance: Floats | None = None
+    names: tuple[str, ...] = ()
+    centre: Floats | None = None
+    log_likelihood: float | None = None
+    domains: int = 0
+
+    @classmethod
+    def given(cls, alpha: float, beta: float) -> BetaFit:
+        """Known parameters."""
+        for name, value in (("alpha", alpha), ("beta", beta)):
+            if isinstance(value, bool) or not 0 < value < math.inf:
+                raise DataError(f"{name} is {value!r}; give a number above 0.")
+        return cls(np.array([math.log(alpha / beta), math.log(alpha + beta)]))
+
+    @property
+    def mean(self) -> float:
+        """The expected share, with covariates at their mean."""
+        return float(_expit(self.coefficients[:1])[0])
+
+    @property
+    def size(self) -> float:
+        """alpha + beta: the prior counts as so many people."""
+        return math.exp(self.coefficients[-1])
+
+    @property
+    def alpha(self) -> float:
+        return self.mean * self.size
+
+    @property
+    def beta(self) -> float:
+        return float(_expit(-self.coefficients[:1])[0]) * self.size
+
+    @property
+    def at_limit(self) -> bool:
+        """Do the shares differ no more than chance, or as much as they can?"""
+        last = self.coefficients[-1]
+        return self.covariance is not None and not LEAST_SIZE < last < MOST_SIZE
+
+    def parameters(self, covariates: Mapping[str, ArrayLike] | None = None) -> tuple[Any, Any]:
+        """alpha and beta of each domain."""
+        if not self.names or self.centre is None:
+            return self.alpha, self.beta
+        design = _design(covariates, self.names) - self.centre
+        line = self.coefficients[0] + design @ self.coefficients[1:-1]
+        return _expit(line) * self.size, _expit(-line) * self.size
+
+    def intervals(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
+        """Of alpha, beta, mean, size and the covariates: Wald, on the log and logit scale."""
+        if self.covariance is None:
+            return {}
+        from scipy.special import ndtri
+
+        wide = float(ndtri((1 + level) / 2))
+        share = self.mean
+        zero = [0.0] * len(self.names)
+        slopes = {
+            "alpha": (math.log(self.alpha), [1 - share, *zero, 1.0], math.exp),
+            "beta": (math.log(self.beta), [-share, *zero, 1.0], math.exp),
+            MEAN: (float(self.coefficients[0]), [1.0, *zero, 0.0], _share),
+            "size": (float(self.coefficients[-1]), [0.0, *zero, 1.0], math.exp),
+        }
+        for place, name in enumerate(self.names, 1):
+            unit = [float(k == place) for k in range(len(self.names) + 2)]
+            slopes[name] = (float(self.coefficients[place]), unit, float)
+        found = {}
+        for name, (at, slope, back) in slopes.items():
+            off = wide * math.sqrt(max(0.0, float(np.array(slope) @ self.covariance @ slope)))
+            found[name] = (back(at - off), back(min(at + off, 700)))
+        for name in ("alpha", "beta", "size"):
+            low, high = found[name]
+            if self.at_limit or high > VAGUE * low:
+                found[name] = (0.0, math.inf)
+        return found
+
+    def to_frame(self, kind: str = "pandas", *, level: float = 0.95) -> Any:
+        """One row a parameter, with its interval."""
+        estimates = {"alpha": self.alpha, "beta": self.beta, MEAN: self.mean, "size": self.size}
+        estimates |= dict(zip(self.names, self.coefficients[1:-1].tolist(), strict=True))
+        ends = self.intervals(level)
+        none = (math.nan, math.nan)
+        columns = {
+            "parameter": list(estimates),
+            "estimate": list(estimates.values()),
+            "lower": [ends.get(name, none)[0] for name in estimates],
+            "upper": [ends.get(name, none)[1] for name in estimates],
+        }
+        return frame(columns, kind)
+
+    def to_json(self) -> dict[str, Any]:
+        """`alpha` and `beta`; if fitted, the intervals and what was fitted to."""
+        found: dict[str, Any] = {"alpha": self.alpha, "beta": self.beta}
+        if self.covariance is not None:
+            found["intervals"] = {
+                name: [low, None if math.isinf(high) else high]
+                for name, (low, high) in self.intervals().items()
+            }
+            found |= {"log_likelihood": self.log_likelihood, "domains": self.domains}
+        if self.names:
+            slopes = self.coefficients[1:-1].tolist()
+            found["covariates"] = dict(zip(self.names, slopes, strict=True))
+        return found
+
+    def __repr__(self) -> str:
+        said = f"alpha {self.alpha:.3g}, beta {self.beta:.3g}"
+        if self.names:
+            said += f" at the mean of {', '.join(self.names)}"
+        if self.covariance is None:
+            return f"BetaFit({said}, given)"
+        return (
+            f"BetaFit({said}, {self.domains:,} domains, log likelihood {self.log_likelihood:.1f})"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>{self.to_frame().to_html(index=False)}"
+
+
+def fit_beta(
+    y: ArrayLike, n: ArrayLike, *, covariates: Mapping[str, ArrayLike] | None = None
+) -> BetaFit:
+    """Empirical Bayes: alpha and beta that maximise the marginal likelihood of y of n.
+
+        y ~ beta-binomial(n; mu s, (1 - mu) s),   logit mu = g0 + x g
+
+    by Newton's method in g and ln s.
+    """
+    seen, sampled = np.asarray(y, np.float64), np.asarray(n, np.float64)
+    _check(seen, sampled)
+    names = tuple(covariates or ())
+    design = _design(covariates, names, len(seen))
+    centre = design.mean(axis=0)
+    rows = np.column_stack([np.ones(len(seen)), design - centre])
+    if np.linalg.matrix_rank(rows) < rows.shape[1]:
+        raise DataError(
+            f"the covariates {', '.join(names)} determine one another or do not vary; leave "
+            "one out."
+        )
+    at = np.zeros(len(names) + 2)
+    share = seen.sum() / sampled.sum()
+    at[0], at[-1] = math.log(share / (1 - share)), _start(seen, sampled, share)
+    at, value, bends = _climb(at, rows, seen, sampled)
+    inverse: Floats = np.linalg.pinv(-bends).astype(np.float64)
+    ways = _log_ways(seen, sampled)
+    return BetaFit(at, inverse, names, centre, value + ways, len(seen))
+
+
+def _climb(at: Floats, rows: Floats, y: Floats, n: Floats) -> tuple[Floats, float, Floats]:
+    """Newton's method; where the likelihood is not concave, along the gradient."""
+    value, slope, bends = _likelihood(at, rows, y, n)
+    for _ in range(STEPS):
+        sizes, axes = np.linalg.eigh(-bends)
+        sizes = np.maximum(np.abs(sizes), 1e-9 * max(1.0, float(np.abs(sizes).max())))
+        step = axes @ ((axes.T @ slope) / sizes)
+        step *= min(1.0, 3.0 / max(float(np.abs(step).max()), 1e-300))
+        for _ in range(40):
+            there = at + step
+            there[-1] = min(max(there[-1], LEAST_SIZE), MOST_SIZE)
+            found = _likelihood(there, rows, y, n)
+            if found[0] >= value or not np.any(step):
+                break
+            step = step / 2
+        else:
+            break
+        gain, at = found[0] - value, there
+        value, slope, bends = found
+        if gain <= SMALL * max(1.0, abs(value) * 1e-3):
+            break
+    return at, value, bends
+
+
+def _likelihood(at: Floats, rows: Floats, y: Floats, n: Floats) -> tuple[float, Floats, Floats]:
+    """Log likelihood, gradient and Hessian in the coefficients and ln size."""
+    from discreet._kernels.betabinomial import likelihood
+
+    line, size = rows @ at[:-1], math.exp(at[-1])
+    mu, nu = _expit(line), _expit(-line)
+    value, da, db, daa, dab, dbb = likelihood(y, n, mu * size, nu * size).T
+    # alpha' = mu nu size, beta' = -alpha' by the line; alpha' = alpha, beta' = beta by ln size
+    w = mu * nu * size
+    a, b = mu * size, nu * size
+    first, last = w * (da - db), a * da + b * db
+    curve = w * w * (daa - 2 * dab + dbb) + w * (nu - mu) * (da - db)
+    cross = w * (da - db + a * daa + (b - a) * dab - b * dbb)
+    corner = last + a * a * daa + 2 * a * b * dab + b * b * dbb
+    slope = np.append(rows.T @ first, last.sum())
+    bends = np.empty((len(at), len(at)))
+    bends[:-1, :-1] = rows.T @ (rows * curve[:, None])
+    bends[:-1, -1] = bends[-1, :-1] = rows.T @ cross
+    bends[-1, -1] = corner.sum()
+    return float(value.sum()), slope, bends
+
+
+def _start(y: Floats, n: Floats, share: float) -> float:
+    """ln(alpha + beta) by moments: the spread of the shares beyond that of binomial counts."""
+    large = n > 1
+    y, n = y[large], n[large]
+    spread = float(np.sum((y - n * share) ** 2 - n * share * (1 - share)))
+    excess = spread / max(share * (1 - share) * float(np.sum(n * (n - 1))), 1e-300)
+    excess = min(max(excess, 1e-6), 0.9)
+    return math.log(1 / excess - 1)
+
+
+def _log_ways(y: Floats, n: Floats) -> float:
+    from scipy.special import gammaln
+
+    return float(np.sum(gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)))
+
+
+def _check(y: Floats, n: Floats) -> None:
+    if y.shape != n.shape or y.ndim != 1 or not len(y):
+        raise DataError(f"there are {y.size:,} counts and {n.size:,} samples; give one of each.")
+    if not (np.isfinite(y).all() and np.isfinite(n).all()) or (y < 0).any() or (y > n).any():
+        raise DataError("a count lies below 0, above its sample, or is missing; correct it.")
+    if y.sum() == 0 or (y == n).all():
+        which = "nobody" if y.sum() == 0 else "everybody"
+        raise DataError(
+            f"{which} in the samples is in the class, so that alpha and beta cannot be estimated; "
+            "give them."
+        )
+    if (n <= 1).all() or (n > 0).sum() < 2:
+        raise DataError(
+            "one domain, or domains with one person each, do not show how much domains differ; "
+            "give alpha and beta."
+        )
+
+
+def _design(
+    covariates: Mapping[str, ArrayLike] | None, names: tuple[str, ...], length: int = 0
+) -> Floats:
+    """The covariates as columns."""
+    if not names:
+        return np.zeros((length, 0))
+    if covariates is None or (lost := [name for name in names if name not in covariates]):
+        missing = lost[0] if covariates else names[0]
+        raise DataError(f"the covariate {missing!r} is not given; the prior depends on it.")
+    columns = []
+    for name in names:
+        column = np.asarray(covariates[name], np.float64)
+        if not np.isfinite(column).all():
+            row = int(np.argmin(np.isfinite(column))) + 1
+            raise DataError(f"the covariate {name!r} is missing in row {row}; give a number.")
+        columns.append(column)
+    return np.column_stack(columns)
+
+
+def _expit(x: Floats) -> Floats:
+    from scipy.special import expit
+
+    return np.asarray(expit(x))
+
+
+def _share(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
