@@ -17,6 +17,7 @@ from discreet.cli.knowledge import knowledge_command
 from discreet.cli.policy import policy_command
 from discreet.cli.posterior import posterior_command
 from discreet.cli.publish import publish_command
+from discreet.cli.uniques import uniques_command
 from discreet.cli.widths import widths_command
 from discreet.errors import DisclosureError
 
@@ -71,6 +72,7 @@ for command in (
     policy_command,
     posterior_command,
     publish_command,
+    uniques_command,
     widths_command,
 ):
     main.add_command(command)

@@ -1,0 +1,209 @@
+"""Equivalence classes of the keys: who looks like whom, missing values in the stated way."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.classes import check_columns, group_records
+from discreet.data.codebook import MISSING, Codebook, Missing
+from discreet.data.count import choose_columns
+from discreet.data.examples import PREFIX
+from discreet.data.sources import Source
+from discreet.errors import DataError
+from discreet.table.keys import keys as cell_keys
+from discreet.table.load import load
+from discreet.table.microdata import Microdata
+from discreet.table.table import Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class MissingKey(StrEnum):
+    """What a missing value of a key looks like to an intruder."""
+
+    OWN = "own"  # a category of its own
+    ANY = "any"  # it may be any value: it agrees with all
+
+    @classmethod
+    def named(cls, name: str) -> MissingKey:
+        if name not in [*cls]:
+            raise DataError(f"missing is {name!r}; choose {' or '.join(cls)}.")
+        return cls(name)
+
+
+@dataclass(frozen=True, eq=False)
+class KeyClasses:
+    """Records by their keys: a class a row of `table`, which counts its records.
+
+    `weights` are sums of survey weights, `first` the row of a class's first record, both None
+    where they were not asked for. `frequency` and `weighted` count all records that agree with a
+    class: its own, and where missing values match anything also others.
+    """
+
+    table: Table
+    missing: MissingKey = MissingKey.OWN
+    weights: Floats | None = None
+    first: Ints | None = None
+    source: Source | None = None
+    joined: dict[int, int] = field(default_factory=dict, repr=False)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.table.names
+
+    @property
+    def records(self) -> int:
+        return self.table.total
+
+    @cached_property
+    def frequency(self) -> Ints:
+        return np.rint(self._agreeing(self.table.counts.astype(np.float64))).astype(np.int64)
+
+    @cached_property
+    def weighted(self) -> Floats | None:
+        return None if self.weights is None else self._agreeing(self.weights)
+
+    @cached_property
+    def absent(self) -> NDArray[np.bool_]:
+        """Where a class has a missing value, classes x keys."""
+        gone = [
+            v.categories.index(MISSING) if MISSING in v.categories else -1
+            for v in self.table.variables
+        ]
+        return np.asarray(self.table.codes.astype(np.int64) == np.array(gone))
+
+    def _agreeing(self, amounts: Floats) -> Floats:
+        if self.missing is MissingKey.OWN or not self.absent.any():
+            return amounts
+        return agreeing(self.table, self.absent, amounts)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        alike = {MissingKey.OWN: "", MissingKey.ANY: ", missing values match anything"}
+        return (
+            f"KeyClasses({self.records:,} records in {len(self):,} classes of "
+            f"{', '.join(self.keys)}{alike[self.missing]})"
+        )
+
+
+def agreeing(table: Table, absent: NDArray[np.bool_], amounts: Floats) -> Floats:
+    """Sums over all cells that agree with a cell wherever neither of the two is missing.
+
+    Cells with values in the same places are one group; two groups meet on what both have.
+    """
+    group = absent @ (1 << np.arange(absent.shape[1], dtype=np.int64))
+    members = {int(g): np.flatnonzero(group == g) for g in np.unique(group)}
+    sums = np.zeros(len(amounts))
+    for mine, rows in members.items():
+        for other, others in members.items():
+            both = [p for p in range(absent.shape[1]) if not (mine | other) >> p & 1]
+            sizes = [table.shape[p] for p in both]
+            seen = cell_keys(table.codes[others][:, both], sizes)
+            distinct, place = np.unique(seen, return_inverse=True)
+            total = np.bincount(place, amounts[others])
+            asked = cell_keys(table.codes[rows][:, both], sizes)
+            at = np.minimum(np.searchsorted(distinct, asked), len(distinct) - 1)
+            sums[rows] += np.where(distinct[at] == asked, total[at], 0.0)
+    return sums
+
+
+def key_classes(
+    data: object,
+    keys: str | Iterable[str],
+    *,
+    missing: str = MissingKey.OWN,
+    weights: str | None = None,
+    rows: bool = False,
+    count: str | None = None,
+    codebook: Codebook | str | Path | None = None,
+    table: str | None = None,
+) -> KeyClasses:
+    """Count the records of a file, frame or database by `keys`; only classes leave the engine.
+
+    `weights` names the column of survey weights (the codebook's by default), `rows` asks for row
+    numbers. Cells with a `count` column, examples and a `Table` have neither.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Sex": ["f", "m", "f"], "Age": [30, 30, None]})
+    >>> key_classes(people, "Sex,Age", missing="any").frequency
+    array([2, 2, 1])
+    """
+    rule, names = MissingKey.named(missing), key_names(keys)
+    if isinstance(data, Table):
+        return _told_apart(KeyClasses(data.margin(names), rule))
+    if count is not None or (isinstance(data, str) and data.startswith(PREFIX)):
+        if weights is not None:
+            raise DataError("weights go with records, not with cells that are counted; leave out.")
+        cells = load(data, count=count, codebook=codebook, table=table)
+        return _told_apart(KeyClasses(cells.margin(names), rule))
+    people = Microdata.read(data, codebook=codebook, table=table)
+    book = dataclasses.replace(people.codebook, missing=Missing.CATEGORY)
+    weights = book.weights if weights is None else weights
+    source = people.source
+    check_columns(source, [*names, *([weights] if weights else [])])
+    if weights in names:
+        raise DataError(f"column {weights!r} is the weight; leave it out of the keys.")
+    columns = choose_columns(source, names, book)
+    if weights is None and not rows:
+        plain = Microdata(source, book).table(columns)
+        return _told_apart(KeyClasses(plain, rule, source=source))
+    found = group_records(source, columns, book, weights)
+    return _told_apart(_classes(found, book, rule, source))
+
+
+def _classes(found: Any, book: Codebook, rule: MissingKey, source: Source) -> KeyClasses:
+    """In the order of a table; values that the codebook calls alike join one class."""
+    shape = [variable.size for variable in found.variables]
+    _, at, place = np.unique(
+        cell_keys(found.codes, shape), return_index=True, return_inverse=True
+    )  # fmt: skip
+    counts = np.bincount(place, found.counts).astype(np.int64)
+    first = np.full(len(at), np.iinfo(np.int64).max)
+    np.minimum.at(first, place, found.first)
+    weights = (
+        None if found.weights is None else np.bincount(place, found.weights).astype(np.float64)
+    )
+    table = Table(
+        found.variables, found.codes[at], counts, sampling_fraction=book.sampling_fraction
+    )
+    moved = np.flatnonzero(first[place] != found.first)
+    joined = {int(found.first[p]): int(first[place[p]]) for p in moved}
+    return KeyClasses(table, rule, weights, first, source, joined)
+
+
+def key_names(keys: str | Iterable[str]) -> list[str]:
+    names = keys.split(",") if isinstance(keys, str) else list(keys)
+    names = [name.strip() for name in names]
+    if not all(names) or not names:
+        raise DataError("a key has no name; give keys as A,B,C.")
+    return names
+
+
+def _told_apart(classes: KeyClasses) -> KeyClasses:
+    if len(classes) == 1 and classes.records > 1:
+        raise DataError(
+            f"all records are alike in {', '.join(classes.keys)}: constant keys tell nobody "
+            "apart; name others."
+        )
+    return classes
+
+
+def by_class(table: Table, last: int = 1) -> tuple[Ints, Ints]:
+    """The class of each cell, where the last `last` variables are no keys, and where it starts."""
+    shape: Sequence[int] = table.shape[:-last]
+    key = cell_keys(table.codes[:, :-last], shape)
+    new = np.ones(len(key), bool)
+    new[1:] = key[1:] != key[:-1]
+    return np.cumsum(new) - 1, np.flatnonzero(new)

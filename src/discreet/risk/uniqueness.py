@@ -1,0 +1,131 @@
+"""Who stands out in a file of records: all that is counted about its keys, in one result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.data.codebook import Codebook
+from discreet.errors import DataError
+from discreet.look.palette import plural
+from discreet.risk.anonymity import Diversity, KAnonymity, diversity
+from discreet.risk.classes import KeyClasses, MissingKey, key_classes
+from discreet.risk.individual import HouseholdRisk, IndividualRisk, Sampling
+from discreet.risk.population import PopulationUniques, population_uniques
+from discreet.risk.suda import SpecialUniques, special_of
+from discreet.table.cells import frame
+
+MOST = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Uniqueness:
+    """k-anonymity, individual risk, population and special uniques of one choice of keys."""
+
+    classes: KeyClasses
+    anonymity: KAnonymity
+    risk: IndividualRisk
+    special: SpecialUniques
+    population: PopulationUniques | None = None
+    diversity: Diversity | None = None
+    households: HouseholdRisk | None = None
+
+    def exposed(self, most: int | None = MOST) -> dict[str, Any]:
+        """Columns of the most exposed classes, by risk, then score: the row of their first record
+        and nothing that says who it is."""
+        classes = self.classes
+        score = np.zeros(len(classes))
+        score[classes.table.counts == 1] = self.special.scores
+        tie = np.arange(len(classes)) if classes.first is None else classes.first
+        order = np.lexsort((tie, -score, -self.risk.risk))[:most]
+        columns: dict[str, Any] = {} if classes.first is None else {"row": classes.first[order]}
+        return columns | {
+            "alike": classes.frequency[order], "risk": self.risk.risk[order], "score": score[order],
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return (
+            f"Uniqueness({plural(self.classes.records, 'record')} by "
+            f"{', '.join(self.classes.keys)}: k {self.anonymity.k}, "
+            f"{plural(self.anonymity.uniques, 'unique')}, {self.risk.expected:,.4g} expected to be "
+            "linked)"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a class, the most exposed first."""
+        return frame(self.exposed(None), kind)
+
+    def to_json(self, *, most: int = MOST) -> dict[str, Any]:
+        found = self.exposed(most)
+        rows = [
+            dict(zip(found, line, strict=True))
+            for line in zip(*(column.tolist() for column in found.values()), strict=True)
+        ]
+        return {
+            "records": self.classes.records, "keys": list(self.classes.keys),
+            "missing": str(self.classes.missing), "anonymity": self.anonymity.to_json(),
+            "risk": self.risk.to_json(),
+            "population": None if self.population is None else self.population.to_json(),
+            "special": self.special.to_json(),
+            "diversity": None if self.diversity is None else self.diversity.to_json(),
+            "households": None if self.households is None else self.households.to_json(),
+            "exposed": rows,
+        }  # fmt: skip
+
+    def plot(self, **options: Any) -> Any:
+        """The distribution of individual risk."""
+        return self.risk.plot(**options)
+
+
+def uniqueness(
+    data: object,
+    keys: str | Iterable[str],
+    *,
+    weights: str | None = None,
+    population: int | None = None,
+    fraction: float | None = None,
+    sensitive: str | None = None,
+    household: str | None = None,
+    missing: str = MissingKey.OWN,
+    model: str | None = None,
+    largest: int = 3,
+    count: str | None = None,
+    codebook: Codebook | str | Path | None = None,
+    table: str | None = None,
+) -> Uniqueness:
+    """All about the keys of a file. The population is known by survey `weights`, its size, or the
+    `fraction` sampled; without, the file is taken for the population.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Sex": ["f", "m", "f", "m"], "Age": [30, 30, 30, 40]})
+    >>> uniqueness(people, "Sex,Age", population=40)
+    Uniqueness(4 records by Sex, Age: k 1, 2 uniques, 0.6771 expected to be linked)
+    """
+    reading: dict[str, Any] = {"count": count, "codebook": codebook, "table": table}
+    classes = key_classes(data, keys, missing=missing, weights=weights, rows=True, **reading)
+    sampling = Sampling.of(classes, population, fraction)
+    if model is not None and not sampling.known:
+        raise DataError(
+            f"the model {model!r} is of a population beyond the file; give weights, the "
+            "population, or the fraction sampled."
+        )
+    risk = IndividualRisk.of(classes, sampling)
+    values = None
+    if sensitive is not None:
+        values = diversity(data, keys, sensitive, missing=missing, **reading)
+    return Uniqueness(
+        classes,
+        KAnonymity.of(classes),
+        risk,
+        special_of(classes, largest=largest),
+        population_uniques(classes, sampling, model=model) if sampling.known else None,
+        values,
+        None if household is None else risk.households(household),
+    )
