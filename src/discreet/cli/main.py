@@ -12,6 +12,7 @@ from discreet.cli.count import count_command
 from discreet.cli.diff import diff_command
 from discreet.cli.examples import examples_command
 from discreet.cli.frontier import frontier_command
+from discreet.cli.identify import identify_command
 from discreet.cli.interrupts import insistent_interrupts, stop_insisting
 from discreet.cli.knowledge import knowledge_command
 from discreet.cli.policy import policy_command
@@ -68,6 +69,7 @@ for command in (
     diff_command,
     examples_command,
     frontier_command,
+    identify_command,
     knowledge_command,
     policy_command,
     posterior_command,

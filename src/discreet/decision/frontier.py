@@ -213,7 +213,7 @@ def frontier(
         search.run(method)
     except KeyboardInterrupt:
         stopped()
-        search.complete = None  # what was found until now is valid
+        search.complete, search.stopped = None, True  # what was found until now is valid
     decision = search.settle()
     sets = decision.release.formula.sets
     return Frontier(

@@ -22,6 +22,7 @@ from discreet.utility.requests import Requests
 
 FrontierMethod = Literal["best", "greedy", "decomposable"]
 EVERY = 0.5  # seconds between two points of the trace
+HURRIED = 5.0  # seconds for proofs after an interrupt
 SETTLING = 0.05  # of the time, for the verdict at the end
 
 
@@ -33,6 +34,7 @@ class Strategy:
         self.small = brief.table.size * max(len(brief.cells), 1) <= QUICK
         self.listed: int | None = None
         self.complete: bool | None = None
+        self.stopped = False  # somebody waits: little time for proofs
         self.at_most: float | None = None
         self.trace: list[tuple[float, float]] = []
         self.model: ModelSearch | None = None
@@ -199,5 +201,9 @@ class Strategy:
 
     def _decide(self, sets: Iterable[int]) -> Decision:
         brief = self.brief
-        top = maximal([*brief.must, *sets])
-        return decide(brief.table, brief.formula(top), brief.policy)
+        top, policy = maximal([*brief.must, *sets]), brief.policy
+        if self.stopped:
+            policy = policy.change(
+                {"bounds.witness_seconds": min(5.0, policy.bounds.witness_seconds)}
+            )
+        return decide(brief.table, brief.formula(top), policy)
