@@ -1,0 +1,240 @@
+"""Link probabilities of whole files: exact where few records are entangled, else balanced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.intruder.linkage.candidates import DENSE, Candidates, Classes, find_candidates
+from discreet.intruder.linkage.encode import Encoded, encode
+from discreet.intruder.linkage.equation import exact_links
+from discreet.intruder.linkage.model import Intruder
+from discreet.intruder.linkage.records import Records
+from discreet.look.palette import plural
+from discreet.table.cells import frame
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+EXACT = 1 << 20  # steps for one group of entangled records
+EXACT_TOTAL = 1 << 29
+CLOSE, ROUNDS = 1e-5, 300
+COLUMNS, ROWS = 8, 24  # of a cluster that is summed exactly within a larger group
+TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """For each source record, how probably each candidate released record is its own.
+
+    Records that no key tells apart share one class, and one row here: `places` are released
+    classes, by source class from `starts` on, and `chances` the probability of one pair of them.
+    `exact`: share of released records whose probabilities are exact; `change`: how far balanced
+    weights of the others were from their sums. `bound`: at most this share of true pairs was not
+    weighed; `left_out`: believed share of pairs that were weighed and left out.
+    """
+
+    source: Classes
+    released: Classes
+    starts: Ints
+    places: Ints
+    chances: Floats
+    exact: float
+    change: float
+    rounds: int
+    bound: float
+    left_out: float
+
+    def __repr__(self) -> str:
+        how = "exact" if self.exact == 1 else f"{self.exact:.0%} exact, else by clusters"
+        sources, released = len(self.source.of), len(self.released.of)
+        return f"Links({plural(released, 'released record')} of {sources:,}: {how})"
+
+    @property
+    def lost(self) -> float:
+        """Expected share of true pairs that pruning left out, at most."""
+        return self.bound + self.left_out
+
+    @cached_property
+    def _sums(self) -> tuple[Floats, Floats, Ints, Floats]:
+        """Of each source class: total and largest probability, its edge, and how many tie."""
+        many = len(self.source.first)
+        rows = np.repeat(np.arange(many), np.diff(self.starts))
+        copies = self.released.times[self.places]
+        total = np.bincount(rows, self.chances * copies, many)
+        best, edge = np.zeros(many), np.full(many, -1, np.int64)
+        order = np.lexsort([-self.places, self.chances])
+        edge[rows[order]] = order  # the last, largest, stays
+        best[edge >= 0] = self.chances[edge[edge >= 0]]
+        tied = self.chances >= best[rows] * (1 - TIE)
+        many_tied = np.bincount(rows, tied * copies, many).astype(np.float64)
+        return total.astype(np.float64), best, edge, many_tied
+
+    @property
+    def perceived(self) -> Floats:
+        """Risk of perceived identification of each source record: its most probable link."""
+        return np.asarray(self._sums[1][self.source.of])
+
+    @property
+    def null(self) -> Floats:
+        """Probability that the source record was not released."""
+        return np.asarray(np.clip(1 - self._sums[0], 0, 1)[self.source.of])
+
+    @property
+    def ties(self) -> Floats:
+        """How many released records are equally most probable."""
+        return np.asarray(self._sums[3][self.source.of])
+
+    @property
+    def best(self) -> Ints:
+        """The released row that is most probable for each source record; -1 if none is."""
+        edge = self._sums[2]
+        row = np.where(edge >= 0, self.released.first[self.places[edge]], -1)
+        return np.asarray(row[self.source.of])
+
+    def pairs(self, sources: Ints, released: Ints) -> Floats:
+        """Probabilities of pairs of rows."""
+        many = len(self.released.first)
+        rows = np.repeat(np.arange(len(self.source.first)), np.diff(self.starts))
+        keys = rows * many + self.places
+        order = np.argsort(keys)
+        wanted = self.source.of[sources] * many + self.released.of[released]
+        at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+        return np.where(keys[order[at]] == wanted, self.chances[order[at]], 0.0)
+
+    def of(self, source: int) -> tuple[Ints, Floats]:
+        """Candidate released rows of one source record and their probabilities."""
+        j = self.source.of[source]
+        span = slice(self.starts[j], self.starts[j + 1])
+        rows = [np.flatnonzero(self.released.of == i) for i in self.places[span]]
+        chances = np.repeat(self.chances[span], [len(r) for r in rows])
+        return np.concatenate([np.zeros(0, np.int64), *rows]), chances
+
+    def dense(self) -> Floats:
+        """Sources x released; for small files."""
+        table = np.zeros((len(self.source.first), len(self.released.first)))
+        table[np.repeat(np.arange(len(table)), np.diff(self.starts)), self.places] = self.chances
+        return np.asarray(table[self.source.of][:, self.released.of])
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a source record."""
+        columns = {
+            "perceived": self.perceived,
+            "released_row": self.best + 1,
+            "not_released": self.null,
+        }
+        return frame(columns, kind)
+
+
+def link(records: Records, intruder: Intruder, *, dense: int = DENSE, exact: int = EXACT) -> Links:
+    """Link probabilities of all source and released records (equation 1).
+
+    Released records that share no candidate are independent. A group of entangled ones is summed
+    exactly in up to `exact` steps. In a larger one weights are balanced (Sinkhorn & Knopp 1967),
+    and then each record is summed exactly with those it is most entangled with. Files of more than
+    `dense` pairs are pruned first.
+    """
+    return link_encoded(encode(records, intruder), intruder, dense=dense, exact=exact)
+
+
+def link_encoded(
+    data: Encoded, intruder: Intruder, *, dense: int = DENSE, exact: int = EXACT
+) -> Links:
+    found = find_candidates(data, lose=intruder.lose, top=intruder.top, dense=dense)
+    sources = len(data.y)
+    more = (intruder.population or sources) / sources - 1
+    links = solve(found, more=more, exact=exact)
+    return given_present(links) if intruder.present else links
+
+
+def given_present(links: Links) -> Links:
+    """The same for a target who is known to be released: no null link."""
+    total = np.repeat(links._sums[0], np.diff(links.starts))
+    return replace(links, chances=links.chances / np.where(total > 0, total, 1))
+
+
+def solve(
+    found: Candidates, *, more: float = 0.0, exact: int = EXACT, columns: int = COLUMNS
+) -> Links:
+    """Probabilities of candidate links; `more` people per source record are not in the source."""
+    from discreet._kernels.linkage import clustered, sinkhorn
+
+    sizes = np.diff(found.starts)
+    column = np.repeat(np.arange(len(sizes)), sizes)
+    copies = (found.released.times.astype(np.int64), found.source.times.astype(np.int64))
+    inside = np.bincount(column, found.weights * copies[1][found.places], len(sizes))
+    weighed = inside + found.dropped
+    outside = (found.dropped + more * weighed) / weighed
+    weights = found.weights / weighed[column]
+    edges = np.lexsort([column, found.places])
+    many = len(found.source.first)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(found.places, minlength=many))])
+    released = (found.starts, np.arange(len(column)), found.places, copies[1][found.places])
+    sources = (starts, edges, column, copies[0][column])
+    balanced, rounds, change = sinkhorn(released, sources, weights, outside, CLOSE, ROUNDS)
+    chances = balanced.copy()
+    settled = _sum_exactly(found, column, weights, outside, chances, more, exact)
+    which = np.flatnonzero(~settled)
+    clustered(which, released, sources, copies, balanced, columns, ROWS, chances)
+    left = found.dropped / weighed * found.released.times
+    return Links(
+        found.source,
+        found.released,
+        starts,
+        column[edges],
+        np.asarray(chances)[edges],
+        float(settled @ found.released.times / found.released.times.sum()),
+        0.0 if settled.all() else float(change),
+        int(rounds),
+        found.bound,
+        float(left.sum() / found.released.times.sum()),
+    )
+
+
+def _sum_exactly(
+    found: Candidates,
+    column: Ints,
+    weights: Floats,
+    outside: Floats,
+    chances: Floats,
+    more: float,
+    most: int,
+) -> NDArray[np.bool_]:
+    """Put exact probabilities in place of balanced ones where that is quick; which columns are."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    released, sources = len(found.released.first), len(found.source.first)
+    graph = coo_array(
+        (np.ones(len(column), np.int8), (column, released + found.places)),
+        shape=(released + sources,) * 2,
+    )
+    count, group = connected_components(graph, directed=False)
+    columns = np.bincount(group[:released], found.released.times, count).astype(np.int64)
+    rows = np.bincount(group[released:], found.source.times, count).astype(np.int64)
+    alone = columns == 1
+    single = alone[group[column]]
+    chances[single] = weights[single] / (1 + more)
+    cost = np.where(columns <= 20, rows * columns * 2.0 ** np.minimum(columns, 20), np.inf)
+    order = np.argsort(cost, kind="stable")
+    quick = np.zeros(count, bool)
+    quick[order] = (cost[order] <= most) & (
+        np.cumsum(np.where(alone, 0, cost)[order]) <= EXACT_TOTAL
+    )
+    by_group = np.argsort(group[column], kind="stable")
+    ends = np.searchsorted(group[column][by_group], np.arange(count + 1))
+    for g in np.flatnonzero(quick & (columns > 1)):
+        edges = by_group[ends[g] : ends[g + 1]]
+        i, a = np.unique(column[edges], return_inverse=True)
+        j, b = np.unique(found.places[edges], return_inverse=True)
+        small = np.zeros((len(j), len(i)))
+        small[b, a] = weights[edges]
+        many, times = found.source.times[j], found.released.times[i]
+        whole = np.repeat(np.repeat(small, many, 0), times, 1)
+        links_here = exact_links(whole, outside=np.repeat(outside[i], times))
+        first_row, first_column = np.cumsum(many) - many, np.cumsum(times) - times
+        chances[edges] = links_here[first_row[b], first_column[a]]
+    return np.asarray((quick | alone)[group[:released]])

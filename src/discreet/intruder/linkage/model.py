@@ -1,0 +1,231 @@
+"""What an intruder knows: how the masked record of each respondent would look."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import DataError
+
+LOSE = 1e-3
+TOP = 150
+CLOSE = 1e-6
+
+
+class Kind(StrEnum):
+    """How a key is masked, in the intruder's eyes."""
+
+    CATEGORY = "category"
+    NORMAL = "normal"
+    LOGNORMAL = "lognormal"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key: how its masked value varies around the value in the source.
+
+    A category stays with probability `keep` or is replaced by any other, or follows `matrix`
+    (from source to released category). A number has a standard deviation `spread`, of its
+    logarithm if lognormal, or a mixture of several with `weights`; None is to be estimated.
+    """
+
+    name: str
+    kind: Kind
+    keep: float = 1.0
+    matrix: Mapping[str, Mapping[str, float]] | None = None
+    spread: tuple[float, ...] | None = None
+    weights: tuple[float, ...] = (1.0,)
+
+    @property
+    def continuous(self) -> bool:
+        return self.kind in (Kind.NORMAL, Kind.LOGNORMAL)
+
+
+@dataclass(frozen=True)
+class Intruder:
+    """The keys, and what else is known or feared.
+
+    `population`: people that the sample was drawn from, if more than the source file has.
+    `present`: the target is known to be in the released file. `wrong` and `missed`: losses of a
+    wrong link and of none where there is one. `lose`: the share of true pairs that may be pruned;
+    `top`: most candidates that are kept for a released record.
+
+    >>> Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    Intruder(age normal)
+    """
+
+    keys: tuple[Key, ...]
+    correlation: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    population: int | None = None
+    present: bool = False
+    wrong: float | None = None
+    missed: float = 1.0
+    lose: float = LOSE
+    top: int = TOP
+
+    def __repr__(self) -> str:
+        return f"Intruder({', '.join(f'{key.name} {key.kind}' for key in self.keys)})"
+
+    @classmethod
+    def read(cls, path: str | Path) -> Intruder:
+        return cls.of(read_toml(path), str(path))
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], name: str = "the intruder") -> Intruder:
+        """From what a TOML file holds."""
+        known = {"keys", "correlation", "population", "present", "losses", "lose", "top"}
+        only(content, known, name)
+        listed = content.get("keys")
+        if not isinstance(listed, dict) or not listed:
+            raise DataError(f"{name} describes no key; write a table [keys.NAME] for each.")
+        keys = tuple(_key(key, entry, name) for key, entry in listed.items())
+        losses = content.get("losses", {})
+        only(losses, {"wrong", "missed"}, f"[losses] of {name}")
+        population, present = content.get("population"), content.get("present", False)
+        if population is not None and (not isinstance(population, int) or population < 1):
+            raise DataError(f"population of {name} is {population!r}; give a whole number.")
+        if not isinstance(present, bool):
+            raise DataError(f"present of {name} is {present!r}; write true or false.")
+        top = content.get("top", TOP)
+        if not isinstance(top, int) or top < 1:
+            raise DataError(f"top of {name} is {top!r}; give a whole number from 1 on.")
+        return cls(
+            keys,
+            _correlation(content.get("correlation", []), keys, name),
+            population,
+            present,
+            number(losses.get("wrong", 1), f"losses.wrong of {name}", above=0) if losses else None,
+            number(losses.get("missed", 1), f"losses.missed of {name}", least=0),
+            number(content.get("lose", LOSE), f"lose of {name}", above=0, most=0.5),
+            top,
+        )
+
+    def only_keys(self, names: list[str]) -> Intruder:
+        """The same intruder with these keys."""
+        from dataclasses import replace
+
+        described = {key.name: key for key in self.keys}
+        for name in names:
+            if name not in described:
+                raise DataError(
+                    f"the intruder file does not describe the key {name!r}; add [keys.{name}], "
+                    'with kind = "unknown" if the intruder does not know it.'
+                )
+        pairs = {k: v for k, v in self.correlation.items() if set(k) <= set(names)}
+        return replace(self, keys=tuple(described[name] for name in names), correlation=pairs)
+
+
+def _key(name: str, entry: object, where: str) -> Key:
+    what = f"[keys.{name}] of {where}"
+    if not isinstance(entry, dict) or "kind" not in entry:
+        raise DataError(f"{what} has no kind; write one of {', '.join(Kind)}.")
+    if entry["kind"] not in set(Kind):
+        raise DataError(f"{what} has the kind {entry['kind']!r}; write one of {', '.join(Kind)}.")
+    kind = Kind(entry["kind"])
+    allowed = {Kind.CATEGORY: {"keep", "matrix"}, Kind.UNKNOWN: set[str]()}
+    only(entry, {"kind"} | allowed.get(kind, {"spread", "weights"}), what)
+    if kind is Kind.UNKNOWN:
+        return Key(name, kind)
+    if kind is Kind.CATEGORY:
+        keep = number(entry.get("keep", 1.0), f"keep in {what}", least=0, most=1)
+        return Key(name, kind, keep, _matrix(entry.get("matrix"), what))
+    if "spread" not in entry:
+        raise DataError(f'{what} has no spread; give a standard deviation, or "estimated".')
+    if entry["spread"] == "estimated":
+        return Key(name, kind)
+    spreads = entry["spread"] if isinstance(entry["spread"], list) else [entry["spread"]]
+    weights = entry.get("weights", [1.0] if len(spreads) == 1 else [])
+    if len(weights) != len(spreads) or not spreads:
+        raise DataError(
+            f"{what} has {len(spreads)} spreads and {len(weights)} weights; give as many of each."
+        )
+    shares = tuple(number(w, f"a weight in {what}", above=0) for w in weights)
+    if abs(sum(shares) - 1) > CLOSE:
+        raise DataError(f"the weights in {what} sum to {sum(shares):.6g}, not to 1.")
+    found = tuple(number(s, f"spread in {what}", above=0) for s in spreads)
+    return Key(name, kind, spread=found, weights=shares)
+
+
+def _matrix(given: object, what: str) -> dict[str, dict[str, float]] | None:
+    if given is None:
+        return None
+    if not isinstance(given, dict) or not all(isinstance(row, dict) for row in given.values()):
+        raise DataError(f"the matrix in {what} needs a table for each source category.")
+    rows = {
+        str(a): {str(b): number(p, f"{a} to {b} in {what}", least=0) for b, p in row.items()}
+        for a, row in given.items()
+    }
+    for category, row in rows.items():
+        if abs(sum(row.values()) - 1) > CLOSE:
+            raise DataError(
+                f"the probabilities of {category!r} in {what} sum to {sum(row.values()):.6g}, "
+                "not to 1."
+            )
+    return rows
+
+
+def _correlation(given: object, keys: tuple[Key, ...], name: str) -> dict[tuple[str, str], float]:
+    found: dict[tuple[str, str], float] = {}
+    numbers = {key.name for key in keys if key.continuous and len(key.weights) == 1}
+    for entry in given if isinstance(given, list) else [given]:
+        if not isinstance(entry, dict):
+            raise DataError(f"correlation of {name} needs a table [[correlation]] for each pair.")
+        only(entry, {"keys", "value"}, f"[[correlation]] of {name}")
+        pair = entry.get("keys")
+        if not isinstance(pair, list) or len(set(pair)) != 2 or not set(pair) <= numbers:
+            raise DataError(
+                f"a correlation of {name} is between {pair!r}; name two normal or lognormal keys."
+            )
+        found[pair[0], pair[1]] = number(
+            entry.get("value"), f"a correlation of {name}", above=-1, below=1
+        )
+    return found
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DataError(f"cannot read {str(path)!r}: {reason}.") from None
+    except ValueError as error:  # of Unicode and of TOML
+        raise DataError(f"cannot read {str(path)!r}: {error}.") from None
+
+
+def only(content: object, known: set[str], where: str) -> None:
+    """Refuse what is not known."""
+    if not isinstance(content, dict):
+        raise DataError(f"{where} must be a table.")
+    if odd := sorted(set(content) - known):
+        raise DataError(
+            f"{where} has {odd[0]!r}, which is not known; it may have {known_as(known)}."
+        )
+
+
+def known_as(names: set[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def number(
+    value: object,
+    what: str,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    above: float = -math.inf,
+    below: float = math.inf,
+) -> float:
+    right = isinstance(value, int | float) and not isinstance(value, bool)
+    if right and math.isfinite(value) and least <= value <= most and above < value < below:  # type: ignore[arg-type,operator]
+        return float(value)  # type: ignore[arg-type]
+    ends = [f"from {least:g}" * (least > -math.inf), f"above {above:g}" * (above > -math.inf)]
+    ends += [f"up to {most:g}" * (most < math.inf), f"below {below:g}" * (below < math.inf)]
+    raise DataError(
+        f"{what} is {value!r}; give a number {' '.join(filter(None, ends))}".rstrip() + "."
+    )

@@ -1,0 +1,173 @@
+"""The source file and the released file, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.frames import label
+from discreet.data.sources import Source, engine_errors, open_source
+from discreet.errors import DataError
+from discreet.intruder.linkage.model import Intruder, Kind
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Keys of both files as read, further columns, and the source row of each released record.
+
+    `parents` is None without an id; -1 marks a released record that the source does not have.
+    """
+
+    source: dict[str, Any]
+    released: dict[str, Any]
+    sources: int
+    count: int
+    parents: Ints | None = None
+    names: tuple[str, str] = ("the source", "the released file")
+    orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Records({self.count:,} released of {self.sources:,})"
+
+
+def read_records(
+    source: object,
+    released: object,
+    intruder: Intruder,
+    *,
+    id: str | None = None,
+    also: Sequence[str] = (),
+    groups: Sequence[str] = (),
+) -> Records:
+    """Both files; `also` are columns of both, `groups` of the source only."""
+    first, second = open_source(source), open_source(released)
+    keys = [key.name for key in intruder.keys if key.kind is not Kind.UNKNOWN]
+    shared = list(dict.fromkeys([*keys, *also, *([id] if id else [])]))
+    for opened in (first, second):
+        missing = [name for name in shared if name not in opened.columns]
+        if missing:
+            raise DataError(
+                f"{opened.name} has no column {missing[0]!r}; it has {', '.join(opened.columns)}."
+            )
+    if odd := [name for name in groups if name not in first.columns]:
+        raise DataError(f"{first.name} has no column {odd[0]!r} to group by.")
+    columns = _columns(first, [*shared, *(g for g in groups if g not in shared)])
+    masked = _columns(second, shared)
+    for name in keys:
+        _same_type(name, (first, columns[name]), (second, masked[name]))
+    sources, count = (len(next(iter(table.values()), ())) for table in (columns, masked))
+    everyone = intruder.population or sources
+    if everyone < sources:
+        raise DataError(
+            f"the population is said to be {everyone:,}, but the source has {sources:,} records."
+        )
+    if count > everyone:
+        raise DataError(
+            f"{count:,} records are released of {everyone:,}; a sample is no larger than its "
+            "population."
+        )
+    parents = None
+    if id is not None:
+        parents = _parents(columns[id], masked[id], id, everyone > sources, (first, second))
+    return Records(columns, masked, sources, count, parents, (first.name, second.name))
+
+
+def texts(column: Any) -> NDArray[np.object_]:
+    """Labels of a column; missing ones are empty."""
+    import pyarrow as pa
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        import pyarrow.compute as pc
+
+        filled = pc.fill_null(pc.utf8_trim_whitespace(column), "")
+        return np.asarray(filled.to_numpy(zero_copy_only=False), object)
+    found = column.unique().to_pylist()
+    names = np.array([label(value) for value in found], object)
+    places = {value: place for place, value in enumerate(found)}
+    if len(found) * 4 < len(column):
+        encoded = column.dictionary_encode(null_encoding="encode").combine_chunks()
+        encoded = encoded.chunk(0) if hasattr(encoded, "chunk") else encoded
+        there = np.array([label(value) for value in encoded.dictionary.to_pylist()], object)
+        return np.asarray(there[encoded.indices.to_numpy(zero_copy_only=False)], object)
+    return np.array([names[places[value]] for value in column.to_pylist()], object)
+
+
+def numbers(column: Any, name: str, where: str) -> NDArray[np.float64]:
+    """Numbers of a column; missing ones are nan."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        trimmed = pc.utf8_trim_whitespace(column)
+        column = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
+    try:
+        found = pc.cast(column, pa.float64()).to_numpy()
+    except pa.ArrowException:
+        for row, value in enumerate(column.to_pylist(), 1):
+            if value is not None and not _is_number(value):
+                raise DataError(
+                    f"row {row} of {where} has {value!r} in {name!r}, where a number is needed."
+                ) from None
+        raise DataError(f"{name!r} of {where} is no column of numbers.") from None
+    found = np.array(found, np.float64)
+    if np.isinf(found).any():
+        raise DataError(f"{name!r} of {where} has an infinite number; repair it.")
+    return found
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _columns(source: Source, names: list[str]) -> dict[str, Any]:
+    with engine_errors(source.name):
+        chosen = source.records.select(*names) if names else source.records
+        table = chosen.to_pyarrow()
+    if table.num_rows == 0:
+        raise DataError(f"{source.name} has no records; it needs at least one.")
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def _same_type(name: str, first: tuple[Source, Any], second: tuple[Source, Any]) -> None:
+    import pyarrow as pa
+
+    said = []
+    for source, column in (first, second):
+        if source.name.rstrip("'").lower().endswith((".csv", ".tsv", ".txt")):
+            return  # all text
+        whole = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        said.append("numbers" if whole or pa.types.is_decimal(column.type) else str(column.type))
+    if said[0] != said[1]:
+        raise DataError(
+            f"{name!r} is {said[0]} in {first[0].name} and {said[1]} in {second[0].name}; give "
+            "both the same type."
+        )
+
+
+def _parents(
+    source: Any, released: Any, name: str, outsiders: bool, files: tuple[Source, Source]
+) -> Ints:
+    import pandas as pd
+
+    index, wanted = pd.Index(texts(source)), pd.Index(texts(released))
+    for listed, file in ((index, files[0]), (wanted, files[1])):
+        if listed.has_duplicates:
+            row = int(np.argmax(listed.duplicated())) + 1
+            raise DataError(f"the id {name!r} of {file.name} is not unique: see row {row}.")
+    parents = np.asarray(index.get_indexer(wanted), np.int64)
+    if not outsiders and (parents < 0).any():
+        raise DataError(
+            f"row {int(np.argmax(parents < 0)) + 1} of {files[1].name} has an id {name!r} that "
+            f"{files[0].name} does not have."
+        )
+    return parents

@@ -1,0 +1,108 @@
+"""Spruill's matching risk: is a masked record nearest to its own source record?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.intruder.linkage.candidates import classes
+from discreet.intruder.linkage.encode import Encoded
+from discreet.intruder.linkage.model import Intruder
+from discreet.intruder.linkage.records import Records, numbers
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+DISTANCES = {"absolute": 1, "squared": 2}
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Released records that are closer to their parent than to any other source record."""
+
+    matched: int
+    released: int
+    distance: str
+
+    @property
+    def risk(self) -> float:
+        return self.matched / self.released
+
+    def to_json(self) -> dict[str, Any]:
+        said = {"matched": self.matched, "released": self.released}
+        return said | {"risk": self.risk, "distance": self.distance}
+
+
+def matching(
+    records: Records, intruder: Intruder, data: Encoded, *, distance: str = "absolute"
+) -> Matching:
+    """Distances between numbers in standard deviations of the source; a category that differs
+    counts 1. A missing number is taken as the source's mean; a tie is no match.
+    """
+    if distance not in DISTANCES:
+        raise DataError(f"the distance {distance!r} is not known; use {' or '.join(DISTANCES)}.")
+    if records.parents is None:
+        raise DataError("matching needs the id column of both files.")
+    y, x = (
+        np.column_stack(
+            [np.zeros((size, 0))]
+            + [numbers(table[k.name], k.name, "a file") for k in intruder.keys if k.continuous]
+        )
+        for table, size in ((records.source, records.sources), (records.released, records.count))
+    )
+    if y.shape[1]:
+        mean, spread = np.nanmean(y, 0), np.nanstd(y, 0)
+        scale = np.where(spread > 0, spread, 1)
+        y, x = (np.nan_to_num((values - mean) / scale, nan=0.0) for values in (y, x))
+    nearest, tied = _nearest(y, data.source_codes, x, data.released_codes, DISTANCES[distance])
+    hit = (nearest == records.parents) & ~tied
+    return Matching(int(hit.sum()), records.count, distance)
+
+
+def _nearest(
+    y: Floats, codes: Ints, x: Floats, seen: Ints, power: int
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """The nearest source of each released record, and whether another is as near.
+
+    One tree for the numbers in each combination of categories; combinations that differ more are
+    asked only for records that have nothing nearer.
+    """
+    from scipy.spatial import KDTree
+
+    nothing = np.zeros((len(y), 0)), np.zeros((len(x), 0))
+    blocks, asked = classes(codes, nothing[0]), classes(seen, nothing[1])
+    members = np.split(np.argsort(blocks.of, kind="stable"), np.cumsum(blocks.times)[:-1])
+    askers = np.split(np.argsort(asked.of, kind="stable"), np.cumsum(asked.times)[:-1])
+    trees: dict[int, KDTree] = {}
+    nearest, tied = np.full(len(x), -1, np.int64), np.zeros(len(x), bool)
+    for r, rows in enumerate(askers):
+        apart = (codes[blocks.first] != seen[asked.first[r]]).sum(1)
+        best = np.full(len(rows), np.inf)
+        for c in np.argsort(apart, kind="stable").tolist():
+            open_ = np.flatnonzero(best >= apart[c])
+            if not len(open_):
+                break
+            if c not in trees:
+                trees[c] = KDTree(y[members[c]])
+            ask = rows[open_]
+            away, who = _ask(trees[c], x[ask], power)
+            away = away + apart[c]
+            better, same = away[:, 0] < best[open_], away[:, 0] == best[open_]
+            tied[ask[same]] = True
+            tied[ask[better]] = (away[:, 1] == away[:, 0])[better]
+            nearest[ask[better]] = members[c][who[better]]
+            best[open_[better]] = away[better, 0]
+    return nearest, tied
+
+
+def _ask(tree: object, x: Floats, power: int) -> tuple[Floats, Ints]:
+    """Distances to the two nearest (the second infinite if there is one only) and the nearest."""
+    if not x.shape[1]:
+        far = np.zeros((len(x), 2))
+        far[:, 1] = 0 if tree.n > 1 else np.inf  # type: ignore[attr-defined]
+        return far, np.zeros(len(x), np.int64)
+    away, who = tree.query(x, k=2, p=power)  # type: ignore[attr-defined]
+    return away**power, who[:, 0]
