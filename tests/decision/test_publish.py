@@ -422,4 +422,5 @@ def test_wrong_input_is_one_sentence(areas, line, arguments, says):
 def test_no_warning_about_a_good_loss():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        publish([10, 9], [10**6, 9], [1, 9], alpha=1, beta=3, disclosure="threshold:100")
+        found = publish([10, 9], [10**6, 9], [1, 9], alpha=1, beta=3, disclosure="threshold:100")
+    assert found.R1[1] == 1

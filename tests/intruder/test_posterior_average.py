@@ -358,7 +358,8 @@ def test_prior_sensitivity_of_one_model_has_no_weights():
 def test_an_average_leaves_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        average_posterior(RELEASE, TRACT.small(), standard_error=0.02)
+        found = average_posterior(RELEASE, TRACT.small(), standard_error=0.02)
+    assert found.standard_error(1).max() <= 0.02
 
 
 # Where the tables are too many to list

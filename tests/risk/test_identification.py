@@ -186,7 +186,7 @@ def test_matching_by_distance():
 
 def test_examples_are_read():
     for name in ("harm", "harm_bayes", "harm_number"):
-        Costs.read(EXAMPLES / f"{name}.toml")
+        assert Costs.read(EXAMPLES / f"{name}.toml").sensitive
 
 
 BAD = [

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli.options import (
+    cells_option,
     data_options,
     json_option,
     print_json,
@@ -30,13 +31,7 @@ from discreet.cli.options import (
     show_default=True,
     help="How: auto splits the release and takes what is best for each part.",
 )
-@click.option(
-    "--cells",
-    type=click.Choice(["small", "nonzero", "all"]),
-    default="small",
-    show_default=True,
-    help="Which cells to bound.",
-)
+@cells_option
 @small_option
 @click.option(
     "--limit",

@@ -36,6 +36,15 @@ small_option = click.option(
 )
 
 
+cells_option = click.option(
+    "--cells",
+    type=click.Choice(["small", "nonzero", "all"]),
+    default="small",
+    show_default=True,
+    help="Which cells.",
+)
+
+
 def data_options(command: Command) -> Command:
     """DATA and how to read it."""
     for option in reversed(

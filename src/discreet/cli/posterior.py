@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from discreet.cli.options import (
+    cells_option,
     data_options,
     json_option,
     print_json,
@@ -45,13 +46,7 @@ from discreet.cli.options import (
     show_default=True,
     help="Of the models that are averaged: marginal likelihoods, or as the 2003 paper has them.",
 )
-@click.option(
-    "--cells",
-    type=click.Choice(["small", "nonzero", "all"]),
-    default="small",
-    show_default=True,
-    help="Which cells.",
-)
+@cells_option
 @small_option
 @click.option(
     "--draws",
