@@ -77,7 +77,7 @@ def print_identification(
         _head(console, "Approximate")
         _say(
             console,
-            f"pruning is expected to lose at most {links.lost:.2%} of true pairs",
+            f"pruning is expected to lose {links.lost:.2%} of true pairs",
         )
 
 

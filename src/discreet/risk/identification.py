@@ -162,7 +162,7 @@ class Identification:
                 "distribution": [{"from": a, "to": b, "n": n} for a, b, n in self.distribution],
                 "most_exposed": self.most_exposed(),
                 "exact": links.exact,
-                "pruned_at_most": links.lost,
+                "pruned_expected": links.lost,
             },
             "true": true,
         }

@@ -55,7 +55,7 @@ class Links:
 
     @property
     def lost(self) -> float:
-        """Expected share of true pairs that pruning left out, at most."""
+        """Expected share of true pairs that pruning left out; chance can make it more."""
         return self.bound + self.left_out
 
     @cached_property
