@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from discreet.data.codebook import Variable as Variable
     from discreet.data.hierarchy import Hierarchy as Hierarchy
     from discreet.decision.alternatives import alternatives as alternatives
+    from discreet.decision.answering.desk import Desk as Desk
     from discreet.decision.assess import Assessment as Assessment
     from discreet.decision.assess import assess as assess
     from discreet.decision.by_beta import Tradeoff as Tradeoff
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from discreet.intruder.bounds.bounder import bounds as bounds
     from discreet.intruder.bounds.result import CellBounds as CellBounds
     from discreet.intruder.bounds.shuttle import Shuttle as Shuttle
+    from discreet.intruder.linkage.links import Links as Links
+    from discreet.intruder.linkage.model import Intruder as Intruder
+    from discreet.intruder.linkage.records import Records as Records
+    from discreet.intruder.linkage.records import read_records as read_records
     from discreet.intruder.posterior.posterior import posterior as posterior
     from discreet.intruder.posterior.result import Posterior as Posterior
     from discreet.intruder.tables.count import count as count
@@ -39,6 +44,14 @@ if TYPE_CHECKING:
     from discreet.models.select import fitting_model as fitting_model
     from discreet.release.release import Release as Release
     from discreet.report.html import write_html as write_html
+    from discreet.risk.calibration import calibration as calibration
+    from discreet.risk.harm import Costs as Costs
+    from discreet.risk.harm import harm as harm
+    from discreet.risk.harmless import harmless as harmless
+    from discreet.risk.identification import Identification as Identification
+    from discreet.risk.identification import identify as identify
+    from discreet.risk.matching import matching as matching
+    from discreet.risk.uniqueness import uniqueness as uniqueness
     from discreet.table.formula import Formula as Formula
     from discreet.table.load import load as load
     from discreet.table.microdata import Microdata as Microdata
@@ -51,17 +64,23 @@ _HOMES = {
     "CellBounds": "intruder.bounds.result",
     "Choice": "decision.choose",
     "Codebook": "data.codebook",
+    "Costs": "risk.harm",
     "Decision": "decision.decide",
+    "Desk": "decision.answering.desk",
     "DisclosureError": "errors",
     "Formula": "table.formula",
     "Frontier": "decision.frontier",
     "Hierarchy": "data.hierarchy",
+    "Identification": "risk.identification",
+    "Intruder": "intruder.linkage.model",
+    "Links": "intruder.linkage.links",
     "Microdata": "table.microdata",
     "ModelSearch": "models.select",
     "Policy": "decision.policy",
     "Posterior": "intruder.posterior.result",
     "Proof": "intruder.bounds.bounder",
     "Publication": "decision.publish",
+    "Records": "intruder.linkage.records",
     "Release": "release.release",
     "Requests": "utility.requests",
     "Role": "data.codebook",
@@ -75,16 +94,23 @@ _HOMES = {
     "alternatives": "decision.alternatives",
     "assess": "decision.assess",
     "bounds": "intruder.bounds.bounder",
+    "calibration": "risk.calibration",
     "choose": "decision.choose",
     "count": "intruder.tables.count",
     "critical_widths": "decision.widths",
     "decide": "decision.decide",
     "fitting_model": "models.select",
     "frontier": "decision.frontier",
+    "harm": "risk.harm",
+    "harmless": "risk.harmless",
+    "identify": "risk.identification",
     "load": "table.load",
+    "matching": "risk.matching",
     "posterior": "intruder.posterior.posterior",
     "publish": "decision.publish",
+    "read_records": "intruder.linkage.records",
     "tradeoff": "decision.by_beta",
+    "uniqueness": "risk.uniqueness",
     "write_html": "report.html",
 }
 __all__ = sorted(_HOMES)

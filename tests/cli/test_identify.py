@@ -74,6 +74,22 @@ def test_without_an_id(run):
     assert "true:" not in run().stdout
 
 
+def test_calibration_and_harmless(run):
+    arguments = ["--calibrate", "3", "--harmless", "0.3"]
+    said = json.loads(run(*arguments, "--json").stdout)
+    assert said["calibration"]["present"] == 18
+    assert said["calibration"]["absent"] == 9
+    assert len(said["calibration"]["tenths"]) == 10
+    assert said["harmless"]["without"] == {"age": pytest.approx(1 / 9)}
+    assert 16 < said["harmless"]["times"] < 32
+    shown = run(*arguments).stdout
+    assert "Calibration by 3 drawn files" in shown
+    assert "age not known" in shown
+    released = run("--calibrate", "1", masked=PEOPLE)
+    assert "no target is absent" in released.stdout
+    assert run("--harmless", "2").exit_code == 2
+
+
 def test_text(run):
     shown = run("--id", "id", "--harm", "harm.toml").stdout
     assert "6 respondents of 9 linked at 0.5 or more" in shown

@@ -48,11 +48,14 @@ def test_what_the_document_has(people):
     assert found["verdict"] is None
     assert (found["anonymity"]["k"], found["anonymity"]["uniques"]) == (1, 4)
     assert [line["row"] for line in found["exposed"]] == [7, 2, 4, 8, 5, 1]
-    assert {*found["exposed"][0]} == {"row", "alike", "risk", "score"}
+    assert {*found["exposed"][0]} == {"row", "alike", "risk", "score", "dis"}
     assert found["diversity"]["disclosed"] == 4
     assert found["households"]["households"] == 5
     assert found["population"]["sample_uniques"] == 4
     assert sum(band["number"] for band in found["risk"]["distribution"]) == 8
+    dis = {line["row"]: line["dis"] for line in found["exposed"]}
+    assert dis[7] == pytest.approx(found["special"]["highest_dis"])
+    assert dis[1] == 0
 
 
 @pytest.mark.parametrize(("k", "code", "verdict"), [(1, 0, "PASS"), (2, 1, "FAIL")])
@@ -67,7 +70,9 @@ def test_a_limit_is_a_verdict(people, k, code, verdict):
 def test_missing_values_that_match_anything(people):
     """Row 7 agrees with row 4: two uniques are left."""
     assert document(people, *KEYS, "--missing", "any")["anonymity"]["uniques"] == 2
-    assert "a missing value matches anything" in run(people, *KEYS, "--missing", "any").stdout
+    said = run(people, *KEYS, "--missing", "any", "--sensitive", "ill").stdout
+    assert "a missing value matches anything" in said
+    assert "ill: the class says it of 2 records" in said
 
 
 def test_the_text_names_rows_and_no_values(people):
@@ -111,7 +116,6 @@ def test_examples_and_cells_have_no_rows(tmp_path):
         ((*KEYS, "--weights", "ill"), "row 1 of 'people.csv' has the weight 'no' in 'ill'"),
         ((*KEYS, "--population", "5"), "the sample has 8 records, its population 5"),
         ((*KEYS, "--household", "houme"), "did you mean 'home'?"),
-        ((*KEYS, "--sensitive", "ill", "--missing", "any"), "choose missing own"),
         ((*KEYS, "--weights", "w", "--model", "sex*agee"), "agee"),
         ((*KEYS, "--model", "two-way"), "the model 'two-way' is of a population beyond the file"),
         ((*KEYS, "--count", "n"), "has no column 'n'"),

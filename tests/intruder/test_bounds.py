@@ -69,6 +69,25 @@ def test_what_is_known_of_cells_restricts_the_tables(data, array):
     assert np.array_equal(found.upper[exact], tables.max(0).ravel()[exact])
 
 
+def test_parts_that_hang_together_through_what_is_not_asked_about():
+    """B*C of independent margins: the component A, between them in the tree, is not asked about."""
+    table = Table.of(np.full((2, 2, 2), 5), A=[0, 1], B=[0, 1], C=[0, 1])
+    found = bounds(Release.margins(table, "A + B + C"), table.margin("B*C").all())
+    np.testing.assert_array_equal(found.lower, 0)
+    np.testing.assert_array_equal(found.upper, 20)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        array = rng.poisson(3, (2, 2, 2, 2))
+        table = Table.of(array, A=[0, 1], B=[0, 1], C=[0, 1], D=[0, 1])
+        formula = rng.choice(["A + B + C + D", "A*B + C + D", "A*B + C*D", "A*B + B*C + D"])
+        release = Release.margins(table, str(formula))
+        for names in ("B*C", "B*D", "C*D", "A*C*D"):
+            cells = table.margin(names).all()
+            quick, exact = bounds(release, cells), bounds(release, cells, method="integer")
+            np.testing.assert_array_equal(quick.lower, exact.lower)
+            np.testing.assert_array_equal(quick.upper, exact.upper)
+
+
 def test_structural_zeros_and_insiders_narrow_the_tract_table():
     release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
     cell = {"Gender": "Female", "Race": "Chinese", "Income": "up to $10,000"}

@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom, multivariate_normal, norm
 
 from discreet.errors import DataError
 from discreet.intruder.linkage.encode import encode
 from discreet.intruder.linkage.equation import exact_links, exchangeable_links
-from discreet.intruder.linkage.links import link
+from discreet.intruder.linkage.links import link, most_events
 from discreet.intruder.linkage.model import Intruder
+from discreet.intruder.linkage.reasons import reasons
 from discreet.intruder.linkage.records import read_records
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "linkage"
@@ -111,6 +113,46 @@ def test_pruned_files_agree_with_whole_ones():
     assert pruned.dense() == pytest.approx(whole.dense(), abs=2e-4)
 
 
+@pytest.mark.parametrize("lose", [0.5, 0.1, 0.001])
+def test_pruning_leaves_every_record_a_source(lose):
+    """What is not weighed counts as somebody else, so that nobody lacks a source."""
+    intruder = Intruder.of(
+        {"keys": {**AGE_SEX["keys"], "age": {"kind": "normal", "spread": 0.1}}, "lose": lose}
+    )
+    for seed in range(5):
+        y, x = files(np.random.default_rng(seed), 150, 60, spread=0.1)
+        found = link(read_records(y, x, intruder), intruder, dense=0, exact=1 << 14).dense()
+        assert found.min() >= 0
+        assert max(found.sum(0).max(), found.sum(1).max()) <= 1 + 1e-12
+
+
+def test_what_pruning_loses_at_most():
+    """Of 20 drawn files none loses more; in all they lose about as many as expected."""
+    keys = {"keys": {**AGE_SEX["keys"], "age": {"kind": "normal", "spread": 0.5}}}
+    lost, expected = 0, 0.0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y, chosen = files(rng, 300, 1)[0], rng.permutation(300)[:100]
+        x = y.iloc[chosen].reset_index(drop=True)
+        x["age"] += rng.normal(0, 0.5, 100)
+        x["sex"] = np.where(rng.random(100) < 0.9, x["sex"], np.where(x["sex"] == "f", "m", "f"))
+        person = Intruder.of({**keys, "lose": [0.3, 0.05][seed % 2], "top": [8, 150][seed // 10]})
+        found = link(read_records(y, x, person), person, dense=0, exact=0)
+        here = int((found.pairs(chosen, np.arange(100)) == 0).sum())
+        assert here <= found.lost_at_most <= 100
+        lost, expected = lost + here, expected + found.lost * 100
+    assert expected / 2 < lost < expected + 4 * np.sqrt(expected)
+
+
+@pytest.mark.parametrize("chance", [1e-6, 1e-3, 0.02, 0.3])
+def test_events_are_seldom_more(chance):
+    for many in (1, 10, 1_000, 100_000):
+        most = most_events(chance * many, 1e-3)
+        assert binom.sf(most, many, chance) <= 1e-3
+        assert most <= 5 + chance * many + 5 * np.sqrt(chance * many)
+    assert most_events(0.0, 1e-3) == 0
+
+
 def test_what_the_top_leaves_out_is_not_claimed():
     y = pd.DataFrame({"age": np.arange(50) / 1000, "sex": ["f", "m"] * 25})
     x = pd.DataFrame({"age": [0.0], "sex": ["f"]})
@@ -172,11 +214,190 @@ def test_pram_mixtures_correlation_and_estimates():
     assert apart @ apart == pytest.approx(noise @ np.linalg.solve(shape, noise))
 
 
+CARELESS = {
+    "keys": {
+        "age": {"kind": "normal", "spread": 1},
+        "wage": {"kind": "lognormal", "spread": [0.1, 0.3], "weights": [0.5, 0.5]},
+        "debt": {"kind": "normal", "spread": 2},
+        "sex": {"kind": "category", "keep": 0.95},
+        "job": {"kind": "category", "keep": 0.9},
+    },
+    "types": [
+        {"share": 0.7},
+        {
+            "share": 0.2,
+            "keys": {
+                "age": {"spread": 4},
+                "debt": {"spread": 0.5},
+                "sex": {"keep": 0.6},
+                "job": {"matrix": {"a": {"a": 0.5, "c": 0.5}, "b": {"b": 1}, "c": {"d": 1}}},
+            },
+        },
+        {"share": 0.1, "keys": {"sex": {"keep": 0.5}}},
+    ],
+    "lose": 1e-6,
+}
+
+
+def typed_files(rng, sources, released):
+    """Three in ten released records are careless: all their keys are masked more."""
+    y = pd.DataFrame(
+        {
+            "age": rng.normal(40, 5, sources),
+            "wage": rng.lognormal(3, 0.5, sources),
+            "debt": rng.normal(0, 5, sources),
+            "sex": np.resize(["f", "m"], sources),
+            "job": rng.choice(["a", "b", "c"], sources),
+        }
+    )
+    x = y.iloc[rng.permutation(sources)[:released]].reset_index(drop=True)
+    careless = rng.random(released) < 0.3
+    x["age"] += rng.normal(0, np.where(careless, 4, 1))
+    x["wage"] *= np.exp(rng.normal(0, 0.2, released))
+    return y, x
+
+
+def typed_density(y, x):
+    """The sum over types of the product over keys, term by term."""
+    jobs = {0: None, 1: CARELESS["types"][1]["keys"]["job"]["matrix"], 2: None}
+    found = np.zeros((len(y), len(x)))
+    for j, i in np.ndindex(found.shape):
+        a, b = y.iloc[j], x.iloc[i]
+        wage = [norm.pdf(np.log(b["wage"]), np.log(a["wage"]), s) for s in (0.1, 0.3)]
+        for t, (share, age, debt, sex) in enumerate(
+            [(0.7, 1, 2, 0.95), (0.2, 4, 0.5, 0.6), (0.1, 1, 2, 0.5)]
+        ):
+            f = share * norm.pdf(b["age"], a["age"], age) * np.mean(wage)
+            f *= 1 if np.isnan(b["debt"]) else norm.pdf(b["debt"], a["debt"], debt)
+            f *= sex if a["sex"] == b["sex"] else 1 - sex
+            if jobs[t]:
+                f *= jobs[t][a["job"]].get(b["job"], 0)
+            else:
+                f *= 0.9 if a["job"] == b["job"] else 0.1 / 3  # of four categories
+            found[j, i] += f
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_types_of_records(seed):
+    y, x = typed_files(np.random.default_rng(seed), 7, 4)
+    x.loc[0, "debt"] = np.nan
+    intruder = Intruder.of(CARELESS)
+    found = link(read_records(y, x, intruder), intruder)
+    assert found.dense() == pytest.approx(brute_force(typed_density(y, x)), abs=1e-12)
+
+
+def test_types_in_pruned_files():
+    y, x = typed_files(np.random.default_rng(4), 300, 30)
+    intruder = Intruder.of({**CARELESS, "top": 300})
+    records = read_records(y, x, intruder)
+    whole, pruned = (link(records, intruder, dense=dense, exact=0) for dense in (10**6, 0))
+    assert 0 < pruned.lost < 1e-5
+    assert pruned.dense() == pytest.approx(whole.dense(), abs=1e-3)
+
+
+def test_types_that_agree_are_one():
+    y, x = files(np.random.default_rng(1), 30, 9)
+    plain = Intruder.of(AGE_SEX)
+    same = {"share": 0.5, "keys": {"age": {"spread": 2}, "sex": {"keep": 0.9}}}
+    typed = Intruder.of({**AGE_SEX, "types": [same, {"share": 0.5}]})
+    first, second = (link(read_records(y, x, person), person).dense() for person in (plain, typed))
+    assert second == pytest.approx(first, abs=1e-12)
+    assert [t.share for t in typed.only_keys(["sex"]).types] == [0.5, 0.5]
+    assert list(typed.only_keys(["sex"]).types[0].keys) == ["sex"]
+
+
+def test_reasons_average_over_types():
+    y = pd.DataFrame({"age": [30.0, 50.0], "sex": ["f", "m"]})
+    types = [{"share": 0.5}, {"share": 0.5, "keys": {"sex": {"keep": 0.5}, "age": {"spread": 20}}}]
+    intruder = Intruder.of({**AGE_SEX, "types": types})
+    told = reasons(encode(read_records(y, y, intruder), intruder), 0, 0)
+    age = norm.pdf([0, 20], 0, 2) / 2 + norm.pdf([0, 20], 0, 20) / 2
+    assert told == pytest.approx({"age": age[0] / age.mean(), "sex": 0.7 / 0.5})
+
+
+CORRELATED = {
+    "keys": {
+        "a": {"kind": "normal", "spread": 1},
+        "b": {"kind": "normal", "spread": 2},
+        "c": {"kind": "normal", "spread": 0.5},
+    },
+    "correlation": [{"keys": ["a", "b"], "value": 0.8}, {"keys": ["b", "c"], "value": -0.4}],
+}
+NOISE = np.array([[1, 1.6, 0], [1.6, 4, -0.4], [0, -0.4, 0.25]])
+
+
+def correlated_files(rng, sources, released, missing):
+    """Some released values are missing, so that all patterns occur."""
+    y = rng.normal(0, [3, 6, 1.5], (sources, 3))
+    x = y[rng.permutation(sources)[:released]] + rng.multivariate_normal(
+        np.zeros(3), NOISE, released
+    )
+    x[rng.random(x.shape) < missing] = np.nan
+    x[0] = np.nan_to_num(x[0])
+    return (pd.DataFrame(table, columns=list("abc")) for table in (y, x))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_correlated_noise_with_missing_values(seed):
+    """The density of what is there: normal with the part of the covariance that belongs to it."""
+    y, x = correlated_files(np.random.default_rng(seed), 7, 4, 0.4)
+    densities = np.ones((7, 4))
+    for j, i in np.ndindex(densities.shape):
+        there = np.flatnonzero(~np.isnan(x.iloc[i]))
+        if len(there):
+            away = (x.iloc[i] - y.iloc[j]).to_numpy()[there]
+            densities[j, i] = multivariate_normal(cov=NOISE[np.ix_(there, there)]).pdf(away)
+    intruder = Intruder.of(CORRELATED)
+    found = link(read_records(y, x, intruder), intruder)
+    assert found.dense() == pytest.approx(brute_force(densities), abs=1e-12)
+
+
+def test_pruned_files_of_correlated_noise():
+    y, x = correlated_files(np.random.default_rng(9), 300, 30, 0.2)
+    y.iloc[0, 1] = np.nan
+    intruder = Intruder.of({**CORRELATED, "top": 300, "lose": 1e-6})
+    records = read_records(y, x, intruder)
+    whole, pruned = (link(records, intruder, dense=dense, exact=0) for dense in (10**6, 0))
+    assert pruned.dense() == pytest.approx(whole.dense(), abs=1e-3)
+
+
+def test_many_correlated_numbers_with_missing_values():
+    names = list("abcdefghijk")
+    keys = {name: {"kind": "normal", "spread": 1} for name in names}
+    intruder = Intruder.of({"keys": keys, "correlation": CORRELATED["correlation"]})
+    y = pd.DataFrame(np.eye(11), columns=names)
+    assert link(read_records(y, y, intruder), intruder).exact <= 1
+    with pytest.raises(DataError, match="at most 10 numbers"):
+        link(read_records(y, y.replace(1.0, np.nan), intruder), intruder)
+
+
+def test_a_missing_value_changes_only_its_own_record():
+    """Of two ways to weigh correlated noise, with and without missing values."""
+    y, x = correlated_files(np.random.default_rng(3), 40, 6, 0)
+    intruder = Intruder.of(CORRELATED)
+    apart = y.max() + 1_000
+    y.loc[40], x.loc[6] = apart, apart
+    whole = link(read_records(y, x, intruder), intruder).dense()
+    x.loc[6, "a"] = np.nan
+    assert link(read_records(y, x, intruder), intruder).dense() == pytest.approx(whole, abs=1e-9)
+
+
 def test_exchangeable_others():
     rng = np.random.default_rng(3)
     target, others = rng.exponential(size=4), rng.exponential(size=4)
     links = exact_links([target, *[others] * 8])
     assert links[0] == pytest.approx(exchangeable_links(target / others, 9), abs=1e-12)
+
+
+def typed(name, entry, correlated=False, **keys):
+    pair = [{"keys": ["age", "debt"], "value": 0.5}] if correlated else []
+    debt = {"kind": "normal", "spread": 1}
+    return {
+        "keys": {**AGE_SEX["keys"], "debt": debt, **keys},
+        "types": [{"share": 0.5}, {"share": 0.5, "keys": {name: entry}}],
+        "correlation": pair,
+    }
 
 
 BAD = [
@@ -189,6 +410,18 @@ BAD = [
     ({"keys": {"sex": {"kind": "category", "kept": 1}}}, "'kept'"),
     ({"keys": {"sex": {"kind": "category", "matrix": {"f": {"m": 0.5}}}}}, "sum to 0.5"),
     ({**AGE_SEX, "population": 1.5}, "whole number"),
+    ({**AGE_SEX, "types": {"share": 1}}, r"a table \[\[types\]\] for each"),
+    ({**AGE_SEX, "types": []}, r"a table \[\[types\]\] for each"),
+    ({**AGE_SEX, "types": [{"share": 0.5}, {"share": 0.4}]}, "sum to 0.9, not to 1"),
+    ({**AGE_SEX, "types": [{"keys": {}}]}, "share of type 1 of the intruder is None"),
+    (typed("size", {"spread": 1}), "type 2 of the intruder has 'size'"),
+    (typed("age", {"spread": [1, 2], "weights": [0.5, 0.5]}), "'age', whose spread is"),
+    (typed("age", {"keep": 0.5}), "'keep'"),
+    (typed("age", {}), "no spread"),
+    (typed("age", {"kind": "normal", "spread": 1}), "without a kind"),
+    (typed("age", {"spread": 1}, age={"kind": "normal", "spread": "estimated"}), "estimated"),
+    (typed("age", {"spread": 1}, age={"kind": "unknown"}), "does not know"),
+    (typed("age", {"spread": 1}, correlated=True), "'age', whose noise is correlated"),
     ({**AGE_SEX, "correlation": [{"keys": ["age", "sex"], "value": 0.1}]}, "two normal"),
 ]
 

@@ -1,21 +1,24 @@
 """Perceived and true identification, matching, inference and harm on files checked by hand."""
 
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from discreet.errors import DataError
+from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
+from discreet.report.identify_text import print_identification
 from discreet.risk.harm import OUTCOMES, Costs, harm
 from discreet.risk.identification import identify
 from discreet.risk.inference import (
     belief_about,
-    logistic_prior,
     misclassified,
-    prior_shares,
     record_beliefs,
 )
 from discreet.risk.matching import matching
@@ -71,20 +74,6 @@ def test_all_seven_outcomes():
     assert repr(found) == "Identification(6 respondents of 9 linked at 0.5 or more)"
 
 
-def test_bayesian_harm():
-    content = {
-        "sensitive": "ill",
-        "q": 0.95,
-        "bayes": {"F": {"no": 0, "yes": 10}, "T": {"no": 0, "yes": 5}},
-    }
-    felt = case(content)[2]
-    shares = prior_shares(np.array([2.0, 4.0]), misclassified(2, 0.95))
-    assert shares[1] == pytest.approx((4 / 6 - 0.05) / 0.9, abs=1e-6)
-    yes = 0.95 * shares[1] / (0.95 * shares[1] + 0.05 * shares[0])
-    no = 0.05 * shares[1] / (0.05 * shares[1] + 0.95 * shares[0])
-    assert felt.total == pytest.approx(10 * (no + 2 * yes) + 5 * (no + 2 * yes))
-
-
 @pytest.mark.parametrize(
     ("cost", "total"),
     [
@@ -111,18 +100,6 @@ def test_two_records_with_one_value_disclose_it():
     beliefs = record_beliefs(np.array([1, 1, 0]), misclassified(2, 1.0), np.array([[1 / 3, 2 / 3]]))
     belief = belief_about(found.links, 0, beliefs, np.array([1 / 3, 2 / 3]), ["no", "yes"])
     assert belief.probability("yes") > 0.999
-
-
-def test_prediction_from_the_released_file():
-    """Values that are wrong with probability .1 do not bias what is fitted."""
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(50_000, 1))
-    p = 1 / (1 + np.exp(-(0.5 + 1.5 * x[:, 0])))
-    y = rng.random(len(x)) < p
-    seen = (y ^ (rng.random(len(x)) < 0.1)).astype(np.int64)
-    assert logistic_prior(seen, x, 0.9)[:, 1] == pytest.approx(p, abs=0.03)
-    content = {"sensitive": "ill", "q": 0.95, "costs": ALL, "predict": ["age"]}
-    assert sum(case(content)[2].by_outcome.values()) == len(PEOPLE)
 
 
 def test_losses():
@@ -207,3 +184,17 @@ BAD = [
 def test_harm_that_is_refused(content, words):
     with pytest.raises(DataError, match=words):
         Costs.of(content)
+
+
+def test_what_pruning_loses_is_said():
+    """.003 of 6 pairs are expected to be lost: two with probability below e^2 .0015^2 = .00002."""
+    found = identify(read_records(PEOPLE, MASKED, AGE), AGE)
+    assert found.to_json()["perceived"]["pruned_at_most"] == 0
+    pruned = replace(found, links=link_encoded(found.data, AGE, dense=0))
+    said = pruned.to_json()["perceived"]
+    assert said["pruned_expected"] * 6 == pytest.approx(0.003, rel=0.01)
+    assert said["pruned_at_most"] == 1
+    console = Console(file=StringIO(), width=100)
+    print_identification(pruned, None, None, console)
+    shown = "pruning loses at most 1 true pair (99.9%), 0.003 expected"
+    assert shown in console.file.getvalue()

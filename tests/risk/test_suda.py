@@ -117,6 +117,33 @@ def test_many_categories_are_sorted_not_laid_out():
         assert (found.sets[at].sum() if len(at) else 0) == sets
 
 
+@settings(max_examples=30, deadline=None)
+@given(rows=rows_of, fraction=st.floats(0.01, 1))
+def test_dis_laws(rows, fraction):
+    """The mean of 1/dis of records with a score is 1/match; a higher score is a higher risk; all
+    sampled, every match is right."""
+    counts = np.zeros((4, 4, 4, 4), int)
+    for row in [*rows, (3, 3, 3, 3)]:
+        counts[row] += 1
+    classes = KeyClasses(Table.of(counts, a=range(4), b=range(4), c=range(4), d=range(4)))
+    found = special_of(classes, fraction=fraction)
+    scored = found.scores > 0
+    assert (1 / found.dis[scored]).mean() == pytest.approx(1 / found.match)
+    assert (found.dis[~scored] == 0).all()
+    order = np.argsort(found.scores)
+    assert (np.diff(found.dis[order]) >= -1e-12).all()
+    assert found.to_frame()["dis"].tolist() == found.dis.tolist()
+    assert (special_of(classes).dis[scored] == 1).all()
+
+
+def test_dis_needs_a_fraction():
+    frame = pd.DataFrame({"a": [1, 2, 2], "b": [1, 1, 2]})
+    with pytest.raises(DataError, match="fraction is 0"):
+        special_uniques(frame, "a,b", fraction=0)
+    pairs = pd.DataFrame({"a": [1, 1, 2, 2], "b": [1, 1, 2, 2]})
+    assert special_uniques(pairs, "a,b", fraction=0.1).match == 0
+
+
 def test_too_many_sets_are_refused():
     names = [f"k{place}" for place in range(40)]
     frame = pd.DataFrame(np.eye(40, dtype=int), columns=names)

@@ -185,6 +185,51 @@ def test_diversity_by_hand():
     assert found.disclosed == 4
 
 
+def test_diversity_where_missing_keys_match_anything():
+    """Row 7, m?B yes, agrees with row 4, m40B no: both have (no, yes). Rows 2 and 8 stay alone.
+    Classes are f30A, f50B, m30A, m40A, m40B, m?B; shares of all stay 5/8 and 3/8."""
+    found = diversity(PEOPLE, KEYS, "ill", missing="any")
+    frame = found.to_frame()
+    assert frame["records"].tolist() == [2, 2, 1, 1, 1, 1]
+    assert frame["distinct"].tolist() == [2, 2, 1, 1, 2, 2]
+    assert frame["entropy_l"].tolist() == pytest.approx([2, 2, 1, 1, 2, 2])
+    assert frame["t_equal"].tolist() == pytest.approx([1 / 8, 1 / 8, 3 / 8, 3 / 8, 1 / 8, 1 / 8])
+    assert found.ratio(2).tolist() == [1, 1, math.inf, math.inf, 1, 1]
+    assert found.disclosed == 2
+    said = uniqueness(PEOPLE, KEYS, sensitive="ill", missing="any").to_json()["diversity"]
+    assert said["recursive"]["records"] == 2
+    with pytest.raises(DataError, match="missing is 'all'"):
+        diversity(PEOPLE, KEYS, "ill", missing="all")
+
+
+@settings(max_examples=15, deadline=None)
+@given(rows=records, data=st.data())
+def test_diversity_is_that_of_all_who_agree(rows, data):
+    """By pairs of records; a missing sensitive value is a value."""
+    values = data.draw(
+        st.lists(st.sampled_from(["p", "q", "r", None]), min_size=len(rows), max_size=len(rows))
+        .filter(any)
+    )  # fmt: skip
+    frame = pd.DataFrame(rows, columns=[*"xyz"]).assign(s=values)
+    found = diversity(frame, "x,y,z", "s", missing="any")
+    classes = key_classes(frame, "x,y,z", missing="any", rows=True)
+    whole = pd.Series(values).fillna("").value_counts(normalize=True)
+    disclosed = 0
+    for place, first in enumerate(classes.first):
+        own = rows[first - 1]
+        seen = [v or "" for v, other in zip(values, rows, strict=True) if alike(own, other, "any")]
+        share = pd.Series(seen).value_counts(normalize=True)
+        assert found.distinct[place] == len(share)
+        assert found.entropy[place] == pytest.approx(-(share * np.log(share)).sum(), abs=1e-12)
+        apart = share.reindex(whole.index, fill_value=0) - whole
+        assert found.equal[place] == pytest.approx(apart.abs().sum() / 2, abs=1e-12)
+        rest = len(seen) - share.iloc[0] * len(seen)
+        assert found.recursive(2.5, 2)[place] == (len(seen) - rest < 2.5 * rest)
+        disclosed += rows.count(own) * (len(share) == 1)
+    assert found.disclosed == disclosed
+    assert found.records.sum() == len(rows)
+
+
 def test_recursive_diversity_by_hand():
     """Counts 5, 3, 2, 1 in one class and 4, 4 in another.
 
@@ -419,7 +464,6 @@ def test_tau_laws(seed, pi):
         ({"keys": "sex", "household": "age"}, "row 7 of the frame has no household in 'age'"),
         ({"keys": KEYS, "sensitive": "sick"}, "no column 'sick'"),
         ({"keys": KEYS, "sensitive": "age"}, "a key and cannot be sensitive"),
-        ({"keys": KEYS, "sensitive": "ill", "missing": "any"}, "form none; choose missing own"),
         ({"keys": KEYS, "missing": "all"}, "missing is 'all'; choose own or any"),
         ({"keys": KEYS, "population": 7}, "8 records, its population 7"),
         ({"keys": KEYS, "fraction": 1.5}, "fraction is 1.5"),

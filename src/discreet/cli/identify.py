@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from discreet.cli.options import json_option, print_json
+from discreet.cli.options import data_file, json_option, print_json
 
 
 @click.command(
@@ -20,9 +20,7 @@ from discreet.cli.options import json_option, print_json
 @click.option(
     "--act",
     type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="The intruder acts on links at least so probable.",
+    help="The intruder acts on links at least so probable; 0.5, or 0 with losses.",
 )
 @click.option("--harm", "harm_file", metavar="FILE", help="TOML: the sensitive column and costs.")
 @click.option(
@@ -32,6 +30,20 @@ from discreet.cli.options import json_option, print_json
     show_default=True,
     help="Of the matching risk.",
 )
+@click.option(
+    "--calibrate",
+    type=click.IntRange(1),
+    metavar="FILES",
+    help="Draw so many files as the intruder believes they arise: how far to trust a link.",
+)
+@click.option(
+    "--harmless",
+    "limit",
+    type=click.FloatRange(0, 1),
+    metavar="LIMIT",
+    help="How much less precise an intruder keeps the highest risk at or below this.",
+)
+@click.option("--html", metavar="OUT", help="Write the report, one self-contained file.")
 @json_option
 def identify_command(
     source: str,
@@ -39,9 +51,12 @@ def identify_command(
     id: str | None,
     keys: str | None,
     intruder: str,
-    act: float,
+    act: float | None,
     harm_file: str | None,
     distance: str,
+    calibrate: int | None,
+    limit: float | None,
+    html: str | None,
     as_json: bool,
 ) -> None:
     """Who could be found in a released file, and what harm.
@@ -49,14 +64,19 @@ def identify_command(
     Links what an intruder knows of the source to the released records. Persons are shown by row
     number only; what is printed is for the custodian.
     """
+    from discreet.data.files import check_writable
     from discreet.errors import DataError
     from discreet.intruder.linkage.model import Intruder
     from discreet.intruder.linkage.records import read_records
     from discreet.look.progress import working
+    from discreet.risk.calibration import calibration
     from discreet.risk.harm import Costs, harm
+    from discreet.risk.harmless import harmless
     from discreet.risk.identification import identify
     from discreet.risk.matching import matching
 
+    if html:
+        check_writable(html)
     person = Intruder.read(intruder)
     if keys:
         person = person.only_keys([name.strip() for name in keys.split(",")])
@@ -71,13 +91,39 @@ def identify_command(
         found = identify(records, person, act=act)
         near = None if id is None else matching(records, person, found.data, distance=distance)
         felt = None if costs is None else harm(records, found, costs)
+    with working("drawing files"):
+        trust = None if calibrate is None else calibration(records, person, files=calibrate)
+    with working("blurring what is known"):
+        safe = None if limit is None else harmless(records, person, limit=limit, act=found.act)
+    if html:
+        from discreet.report.identify_html import write_identify_html
+
+        files = {"Source": data_file(source), "Released": data_file(released), "Intruder": intruder}
+        files |= {"Harm": harm_file} if harm_file else {}
+        write_identify_html(html, found, person, near, felt, files=files)
     if as_json:
         matched = None if near is None else near.to_json()
-        more = {"matching": matched, "harm": None if felt is None else felt.to_json()}
+        more = {
+            "matching": matched,
+            "harm": None if felt is None else felt.to_json(),
+            "calibration": None if trust is None else trust.to_json(),
+            "harmless": None if safe is None else safe.to_json(),
+        }
         print_json(found.to_json() | more)
         return
     from rich.console import Console
 
-    from discreet.report.identify_text import print_identification
+    from discreet.report.identify_text import (
+        print_calibration,
+        print_harmless,
+        print_identification,
+    )
 
-    print_identification(found, near, felt, Console(highlight=False))
+    console = Console(highlight=False)
+    print_identification(found, near, felt, console)
+    if trust is not None:
+        print_calibration(trust, found.act, console)
+    if safe is not None:
+        print_harmless(safe, console)
+    if html:
+        click.echo(f"Report: {html}")

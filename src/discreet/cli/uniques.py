@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import json_option, print_json
+from discreet.cli.options import data_file, json_option, print_json
 
 
 @click.command(
@@ -43,20 +43,35 @@ from discreet.cli.options import json_option, print_json
 @click.option("--count", metavar="COLUMN", help="DATA has one cell a row, counted here.")
 @click.option("--codebook", metavar="FILE", help="TOML: categories, weights, sampling fraction.")
 @click.option("--table", metavar="NAME", help="The table of a database URL.")
+@click.option("--html", metavar="OUT", help="Write the report, one self-contained file.")
 @json_option
 @click.pass_context
 def uniques_command(
-    ctx: click.Context, /, data: str, keys: str, k: int | None, as_json: bool, **options: Any
+    ctx: click.Context,
+    /,
+    data: str,
+    keys: str,
+    k: int | None,
+    html: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Who stands out: k-anonymity, individual risk, population and special uniques.
 
     The most exposed records are shown by row number only. Exit code 1: a class is smaller than K.
     """
+    from discreet.data.files import check_writable
     from discreet.look.progress import working
     from discreet.risk.uniqueness import uniqueness
 
+    if html:
+        check_writable(html)
     with working("counting"):
         found = uniqueness(data, keys, **options)
+    if html:
+        from discreet.report.uniques_html import write_uniques_html
+
+        write_uniques_html(html, found, k=k, data=data_file(data))
     passed = k is None or found.anonymity.k >= k
     if as_json:
         verdict = None if k is None else "PASS" if passed else "FAIL"
@@ -68,4 +83,6 @@ def uniques_command(
         from discreet.report.uniques_text import print_uniqueness
 
         print_uniqueness(found, Console(highlight=False), k=k)
+        if html:
+            click.echo(f"Report: {html}")
     ctx.exit(0 if passed else 1)

@@ -120,16 +120,22 @@ def assess(
 
 def provenance_of(table: Table, data: str | Path | None) -> Provenance:
     """The hash of the file, or else of the cells; the time; the versions."""
-    digest = hashlib.sha256()
     if data is not None and Path(data).is_file():
-        with open(data, "rb") as file:
-            for block in iter(lambda: file.read(1 << 20), b""):
-                digest.update(block)
-        name = Path(data).name
-    else:
-        digest.update(repr([(v.name, v.categories) for v in table.variables]).encode())
-        digest.update(table.codes.tobytes() + table.counts.tobytes())
-        name = str(data) if data is not None else "a table in memory"
+        return stamped(Path(data).name, file_hash(data))
+    digest = hashlib.sha256()
+    digest.update(repr([(v.name, v.categories) for v in table.variables]).encode())
+    digest.update(table.codes.tobytes() + table.counts.tobytes())
+    return stamped(str(data) if data is not None else "a table in memory", digest.hexdigest())
+
+
+def stamped(data: str, sha256: str) -> Provenance:
+    """With the time and the versions."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     versions = {"python": platform.python_version()} | {name: version(name) for name in VERSIONED}
-    return Provenance(name, digest.hexdigest(), now, versions)
+    return Provenance(data, sha256, now, versions)
+
+
+def file_hash(path: str | Path) -> str:
+    """SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,7 +13,6 @@ from discreet.look.boundscharts import bounds_chart, width_histogram
 from discreet.look.frontiercharts import order_chart, trace_chart, variable_chart
 from discreet.look.palette import number, percent
 from discreet.look.requestcharts import served_chart
-from discreet.look.theme import WIDE
 from discreet.report import frontier_words as say
 from discreet.report import sheets, words
 from discreet.report.html import (
@@ -21,10 +20,9 @@ from discreet.report.html import (
     MOST_LETTERS,
     MOST_NAMES,
     MOST_ROWS,
-    WIDTHS,
     base_view,
     cell_table,
-    inline_svg,
+    drawn,
     render,
     small_chart,
 )
@@ -117,18 +115,11 @@ def _view(frontier: Frontier, data: str | Path | None) -> dict[str, Any]:
         "users": say.user_rows(frontier)[:MOST_ROWS],
         "more_users": max(0, len(frontier.users) - MOST_ROWS),
         "cells": cell_table(cells, len(small.cells)),
-        "charts": {name: _drawn(name, draw) for name, draw in frontier_charts(frontier).items()},
+        "charts": {
+            name: drawn(name, draw, DESCRIPTIONS[name])
+            for name, draw in frontier_charts(frontier).items()
+        },
     }
-
-
-def _drawn(name: str, draw: Draw) -> dict[str, Any]:
-    """The chart for pages and for phones, without its title, and the title."""
-    finding = draw(width=WIDE).description
-    found: dict[str, Any] = {"finding": finding}
-    for size, width in WIDTHS:
-        chart = draw(width=width, title="")
-        found[size] = inline_svg(chart, f"{name}-{size}", finding, DESCRIPTIONS[name])
-    return found
 
 
 DESCRIPTIONS = {

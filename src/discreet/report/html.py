@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import write_text
+from discreet.decision.assess import file_hash
 from discreet.look import palette
 from discreet.look.charts import interval_chart
 from discreet.look.theme import NARROW, WIDE
@@ -66,9 +67,10 @@ def small_chart(judged: words.Judged, width: int = WIDE, **options: Any) -> Any:
     )
 
 
-def base_view(judged: words.Judged, provenance: Provenance, subject: str) -> dict[str, Any]:
-    """What the base template shows, less the figures; `subject` is what the page is."""
-    decision, policy = judged.decision, judged.policy
+def page_view(
+    subject: str, provenance: Provenance, files: Sequence[tuple[str, str, str]]
+) -> dict[str, Any]:
+    """What every page shows; a file is what it is, its name and its hash."""
     return {
         "light": palette.LIGHT.to_dict(),
         "dark": palette.DARK.to_dict(),
@@ -76,6 +78,20 @@ def base_view(judged: words.Judged, provenance: Provenance, subject: str) -> dic
         "confidential": words.CONFIDENTIAL,
         "subject": subject,
         "provenance": provenance,
+        "files": files,
+    }
+
+
+def named_file(file: str | Path) -> tuple[str, str]:
+    """The name of a file and its hash; what is no file has none."""
+    return (Path(file).name, file_hash(file)) if Path(file).is_file() else (str(file), "")
+
+
+def base_view(judged: words.Judged, provenance: Provenance, subject: str) -> dict[str, Any]:
+    """What the base template shows, less the figures; `subject` is what the page is."""
+    decision, policy = judged.decision, judged.policy
+    files = [("Data", provenance.data, provenance.sha256)]
+    return page_view(subject, provenance, files) | {
         "table": decision.case.table,
         "decision": decision,
         "advice": words.ADVICE[decision.verdict],
@@ -183,6 +199,16 @@ def _alternative(assessment: Assessment, cells: list[sheets.CellRow]) -> tuple[s
         f"{palette.number(first.count)}, interval {palette.span(first.lower, first.upper)}. "
         "The table below has the same figures."
     )
+
+
+def drawn(name: str, draw: Callable[..., Any], description: str) -> dict[str, Any]:
+    """The chart for pages and for phones, without its title, and the title."""
+    finding = draw(width=WIDE).description
+    found: dict[str, Any] = {"finding": finding}
+    for size, width in WIDTHS:
+        chart = draw(width=width, title="")
+        found[size] = inline_svg(chart, f"{name}-{size}", finding, description)
+    return found
 
 
 def inline_svg(chart: Any, name: str, title: str, description: str) -> Any:

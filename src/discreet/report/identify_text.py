@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.look.palette import number, percent, plural
 from discreet.report.text import _cells, _head, _say
@@ -10,11 +10,14 @@ from discreet.report.text import _cells, _head, _say
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from discreet.risk.calibration import Calibration, Share
     from discreet.risk.harm import Harm
+    from discreet.risk.harmless import Harmless
     from discreet.risk.identification import Identification
     from discreet.risk.matching import Matching
 
 MOST = 10
+RIGHT = {None: "", True: "right", False: "wrong"}
 TELLS = 1.5  # a key that makes a pair so many times likelier is a reason
 
 
@@ -34,7 +37,7 @@ def print_identification(
         f"{linked} of {number(seen.respondents)} linked at {found.act:g} or more",
         gap=False,
     )
-    _say(console, f"{_how(found)}", "dim")
+    _say(console, how_words(found), "dim")
     _say(
         console,
         f"perceived: highest {seen.pessimistic:.4f}, average {seen.average:.4f}, "
@@ -67,9 +70,7 @@ def print_identification(
     labels = [[number(row["row"]), number(row["released_row"])] for row in rows]
     figures = []
     for row in rows:
-        told = [f"{k} {v:,.3g}x" for k, v in row["because"].items() if v >= TELLS][:3]
-        right = {None: "", True: "right", False: "wrong"}[row["true"]]
-        figures.append([f"{row['probability']:.4f}", right, ", ".join(told)])
+        figures.append([f"{row['probability']:.4f}", RIGHT[row["true"]], because_words(row)])
     _cells(console, labels, ["row", "released"], figures, ["probability", "", "because of"])
     if felt is not None:
         _print_harm(felt, console)
@@ -77,11 +78,66 @@ def print_identification(
         _head(console, "Approximate")
         _say(
             console,
-            f"pruning is expected to lose {links.lost:.2%} of true pairs",
+            f"pruning loses at most {plural(links.lost_at_most, 'true pair')} (99.9%), "
+            f"{links.lost * len(links.released.of):,.3g} expected",
         )
 
 
-def _how(found: Identification) -> str:
+def print_calibration(found: Calibration, act: float, console: Console) -> None:
+    """How often a link so probable arises, and how often it is right."""
+    drawn = plural(len(found.chance), "drawn file")
+    _head(console, f"Calibration by {drawn} (and standard errors)")
+    rows = [row for row in found.tenths if row.present.value or row.absent.value]
+    _cells(
+        console,
+        [[f"{row.low:.1f} to {row.high:.1f}"] for row in rows],
+        ["probability"],
+        [[_share(share) for share in (row.present, row.absent, row.right)] for row in rows],
+        ["of present targets", "of absent targets", "right"],
+    )
+    _say(console, f"{_share(found.error(act))} of links at {act:g} or more are wrong")
+    if found.released.all():
+        _say(console, "every source is released: no target is absent")
+    else:
+        share = _share(found.arises(act))
+        _say(console, f"{share} of absent targets have a link at {act:g} or more")
+
+
+def print_harmless(found: Harmless, console: Console) -> None:
+    """From which imprecision on an intruder poses little risk, and without which key."""
+    _head(console, "Little risk")
+    last = found.grid[-1][0]
+    if found.times is None:
+        said = f"no intruder up to {number(last)} times less precise keeps"
+    elif found.times == 1:
+        said = "the intruder as assumed keeps"
+    else:
+        said = f"an intruder at least {found.times:.2f} times less precise than assumed keeps"
+    _say(console, f"{said} the highest risk at {found.limit:g} or less")
+    steady = "" if found.steady else ", and the risk rises in between"
+    _say(console, f"checked where shown, up to {number(last)} times{steady}", "dim")
+    labels = [["as assumed"], *([f"{times:.2f} times less precise"] for times, _ in found.grid[1:])]
+    risks = [*(risk for _, risk in found.grid), *found.without.values()]
+    _cells(
+        console,
+        [*labels, *([f"{name} not known"] for name in found.without)],
+        ["intruder"],
+        [[f"{risk:.4f}"] for risk in risks],
+        ["highest risk"],
+    )
+
+
+def _share(share: Share) -> str:
+    return f"{percent(share.value, 1)} ({share.error:.1%})" if share.of else "-"
+
+
+def because_words(row: dict[str, Any]) -> str:
+    """The keys that tell, and how many times likelier they make the link."""
+    told = [(key, float(f"{times:.3g}")) for key, times in row["because"].items() if times >= TELLS]
+    return ", ".join(f"{key} {number(times)}x" for key, times in told[:3])
+
+
+def how_words(found: Identification) -> str:
     released = plural(len(found.links.released.of), "released record")
     exact = found.links.exact
     if exact == 1:

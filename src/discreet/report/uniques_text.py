@@ -75,13 +75,13 @@ def print_uniqueness(
     exposed = found.exposed(most)
     if "row" in exposed:
         _head(console, "Most exposed, by row number")
-        columns = [exposed[name].tolist() for name in ("alike", "risk", "score")]
+        columns = [exposed[name].tolist() for name in ("alike", "risk", "score", "dis")]
         figures = [
-            [number(alike), f"{chance:.4f}", number(score)]
-            for alike, chance, score in zip(*columns, strict=True)
+            [number(alike), f"{chance:.4f}", number(score), f"{dis:.4f}"]
+            for alike, chance, score, dis in zip(*columns, strict=True)
         ]
         rows = [[number(row)] for row in exposed["row"].tolist()]
-        _cells(console, rows, ["row"], figures, ["look alike", "risk", "special"])
+        _cells(console, rows, ["row"], figures, ["look alike", "risk", "special", "DIS-SUDA"])
         _more(console, len(classes) - len(rows))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from discreet.data.classes import frame_sizes
 from discreet.data.sources import Source
 from discreet.errors import DataError
 from discreet.look.palette import number, plural
-from discreet.risk.classes import KeyClasses, by_class, key_classes, key_names
+from discreet.risk.classes import KeyClasses, MissingKey, by_class, key_classes, key_names, meetings
 from discreet.table.cells import frame
 from discreet.table.table import Table
 
@@ -143,10 +144,13 @@ class Diversity:
         equal     sum |p - q| / 2
         ordered   sum over i of |sum over j <= i of (p - q)_j| / (m - 1)
 
-    A missing sensitive value is a value. Values are ordered as the table has them.
+    A missing sensitive value is a value. Values are ordered as the table has them. Where missing
+    keys match anything, a class has the values of all records that agree with it: `alike` counts
+    these, `table` its own.
     """
 
     table: Table
+    alike: Table
     sensitive: str
     distinct: Ints
     entropy: Floats
@@ -162,8 +166,8 @@ class Diversity:
         """r1 / (r_l + ...) of each class: it is recursive (c, l)-diverse for every c above."""
         if l < 1:
             raise DataError(f"l is {l}; give a number of values from 1 on.")
-        place, starts = by_class(self.table)
-        counts = self.table.counts[np.lexsort((-self.table.counts, place))]
+        place, starts = by_class(self.alike)
+        counts = self.alike.counts[np.lexsort((-self.alike.counts, place))]
         tail = np.where(np.arange(len(counts)) - starts[place] >= l - 1, counts, 0)
         rest = np.add.reduceat(tail, starts)
         with np.errstate(divide="ignore"):
@@ -223,7 +227,8 @@ class Diversity:
 def diversity(data: object, keys: str | Iterable[str], sensitive: str, **options: Any) -> Diversity:
     """The l-diversity and t-closeness of a sensitive column in the classes of the keys.
 
-    Missing keys are a category of their own here: values that match anything form no classes.
+    Options are those of `key_classes`. Where missing keys match anything, a record has the values
+    of all records that agree with it.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"Sex": ["f", "m", "f", "m"], "Ill": ["no", "no", "yes", "no"]})
@@ -233,22 +238,20 @@ def diversity(data: object, keys: str | Iterable[str], sensitive: str, **options
     names = key_names(keys)
     if sensitive in names:
         raise DataError(f"{sensitive!r} is a key and cannot be sensitive too; name it once.")
-    if options.pop("missing", "own") != "own":
-        raise DataError(
-            "l-diversity and t-closeness need classes, and missing values that match anything "
-            "form none; choose missing own."
-        )
-    return diversity_of(key_classes(data, [*names, sensitive], **options).table)
+    rule = MissingKey.named(options.pop("missing", MissingKey.OWN))
+    return diversity_of(key_classes(data, [*names, sensitive], **options).table, missing=rule)
 
 
-def diversity_of(table: Table) -> Diversity:
+def diversity_of(table: Table, *, missing: MissingKey = MissingKey.OWN) -> Diversity:
     """Of a table whose last variable is the sensitive one."""
-    place, starts = by_class(table)
-    sizes = np.add.reduceat(table.counts, starts)
-    share = table.counts / sizes[place]
+    m = table.shape[-1]
+    whole = np.bincount(table.codes[:, -1], table.counts, minlength=m) / table.total
+    alike = _alike(table) if missing is MissingKey.ANY else table
+    place, starts = by_class(alike)
+    sizes = np.add.reduceat(alike.counts, starts)
+    share = alike.counts / sizes[place]
     entropy = np.add.reduceat(-share * np.log(share), starts)
-    codes, m = table.codes[:, -1].astype(np.int64), table.shape[-1]
-    whole = np.bincount(codes, table.counts, minlength=m) / table.total
+    codes = alike.codes[:, -1].astype(np.int64)
     equal, ordered = np.empty(len(starts)), np.empty(len(starts))
     step = max(1, AT_ONCE // m)
     for low in range(0, len(starts), step):
@@ -261,6 +264,30 @@ def diversity_of(table: Table) -> Diversity:
         equal[low:high] = np.abs(apart).sum(axis=1) / 2
         ordered[low:high] = np.abs(np.cumsum(apart, axis=1)).sum(axis=1) / max(m - 1, 1)
     return Diversity(
-        table, table.names[-1], np.diff(np.append(starts, len(codes))),
+        table, alike, table.names[-1], np.diff(np.append(starts, len(codes))),
         np.maximum(entropy, 0.0), equal, ordered,
     )  # fmt: skip
+
+
+def _alike(table: Table) -> Table:
+    """The sensitive values of all records that agree with a class, missing keys with anything."""
+    from scipy.sparse import csr_array
+
+    keys = KeyClasses(table.margin(table.names[:-1]), MissingKey.ANY)
+    if not keys.absent.any():
+        return table
+    size = (len(keys), table.shape[-1])
+    values = csr_array((table.counts, (by_class(table)[0], table.codes[:, -1])), size)
+    found = csr_array(size, dtype=np.int64)
+    for rows, others, place, at in meetings(keys.table, keys.absent):
+        ones = np.ones(len(others), np.int64)
+        sums = csr_array((ones, (place, np.arange(len(others))))) @ values[others]
+        mine = csr_array((np.ones(len(rows), np.int64), (rows, at)), (len(keys), sums.shape[0]))
+        found = found + mine @ sums
+    found.sort_indices()
+    codes = np.repeat(keys.table.codes, np.diff(found.indptr), axis=0)
+    return dataclasses.replace(
+        table,
+        codes=np.column_stack([codes, found.indices]).astype(table.codes.dtype),
+        counts=found.data,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -99,24 +99,31 @@ class KeyClasses:
 
 
 def agreeing(table: Table, absent: NDArray[np.bool_], amounts: Floats) -> Floats:
-    """Sums over all cells that agree with a cell wherever neither of the two is missing.
+    """Sums over all cells that agree with a cell wherever neither of the two is missing."""
+    sums = np.zeros(len(amounts))
+    for rows, others, place, at in meetings(table, absent):
+        sums[rows] += np.bincount(place, amounts[others])[at]
+    return sums
 
-    Cells with values in the same places are one group; two groups meet on what both have.
+
+def meetings(table: Table, absent: NDArray[np.bool_]) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
+    """Cells with values in the same places are one group; two groups meet on what both have.
+
+    Of each pair of groups: rows of the first that agree with some of the second, rows of the
+    second, the meeting place of these, and of those.
     """
     group = absent @ (1 << np.arange(absent.shape[1], dtype=np.int64))
     members = {int(g): np.flatnonzero(group == g) for g in np.unique(group)}
-    sums = np.zeros(len(amounts))
     for mine, rows in members.items():
         for other, others in members.items():
             both = [p for p in range(absent.shape[1]) if not (mine | other) >> p & 1]
             sizes = [table.shape[p] for p in both]
             seen = cell_keys(table.codes[others][:, both], sizes)
             distinct, place = np.unique(seen, return_inverse=True)
-            total = np.bincount(place, amounts[others])
             asked = cell_keys(table.codes[rows][:, both], sizes)
             at = np.minimum(np.searchsorted(distinct, asked), len(distinct) - 1)
-            sums[rows] += np.where(distinct[at] == asked, total[at], 0.0)
-    return sums
+            met = distinct[at] == asked
+            yield rows[met], others, place, at[met]
 
 
 def key_classes(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from discreet.intruder.linkage.records import Records, numbers, texts
 from discreet.look.palette import plural
 from discreet.risk.identification import Identification
 from discreet.risk.inference import (
-    logistic_prior,
+    Covariate,
+    logistic,
     misclassified,
     mixed,
     prior_shares,
@@ -46,8 +48,11 @@ class Costs:
     `costs`: of the six outcomes after a link (first letter: is the record right; second: nothing,
     false or true inferred). `bayes`: of each category, after a false (F) and a true (T) link.
     `function`: of a number: overestimate (squared), excess, or loss above a limit.
+    `widest`: nothing is inferred of a number whose belief has a larger standard deviation.
     `q`: a released value is right with this probability; `infer`: a category is inferred if it is
     believed at least so much; `belief`: of the linked record, or mixed over all candidates.
+    `errors` of the columns to `predict` from: the spread of a number, or how probably a category is
+    kept.
     """
 
     sensitive: str
@@ -56,10 +61,12 @@ class Costs:
     function: str | None = None
     limit: float = 0.0
     loss: float = 1.0
+    widest: float = math.inf
     q: float = 1.0
     infer: float | Mapping[str, float] = 0.9
     belief: str = "record"
     predict: tuple[str, ...] = ()
+    errors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     groups: tuple[str, ...] = ()
 
     @classmethod
@@ -78,6 +85,7 @@ class Costs:
             "infer",
             "belief",
             "predict",
+            "errors",
             "group",
         }
         only(content, known, name)
@@ -101,16 +109,11 @@ class Costs:
             "predict": _names(content.get("predict", []), f"predict of {name}"),
             "groups": _names(content.get("group", []), f"group of {name}"),
         }
+        given["errors"] = _errors(content.get("errors", {}), given["predict"], name)
         table = content[kinds[0]]
         if kinds[0] == "costs":
             only(table, set(OUTCOMES[1:]), f"[costs] of {name}")
-            for outcome in OUTCOMES[1:]:
-                if outcome not in table:
-                    raise DataError(
-                        f"[costs] of {name} has no {outcome} ({SAID[outcome]}); write 0 if it "
-                        "costs nothing."
-                    )
-            given["costs"] = {k: number(v, f"{k} in [costs]", least=0) for k, v in table.items()}
+            given["costs"] = _prices(table, OUTCOMES[1:], f"[costs] of {name}")
         elif kinds[0] == "bayes":
             only(table, {"F", "T"}, f"[bayes] of {name}")
             for side in ("F", "T"):
@@ -122,6 +125,11 @@ class Costs:
             }
         else:
             given |= _function(table, f"[number] of {name}")
+            if "widest" in table and belief != "mixture":
+                raise DataError(
+                    f"[number] of {name} has widest, but the value of a linked record has no "
+                    'spread; write belief = "mixture".'
+                )
         return cls(content["sensitive"], **given)
 
 
@@ -152,6 +160,12 @@ class Harm:
         counts = np.bincount(self.outcome, minlength=len(OUTCOMES))
         return dict(zip(OUTCOMES, counts.tolist(), strict=True))
 
+    @property
+    def harm_by_outcome(self) -> dict[str, float]:
+        """The sum of harm of each outcome."""
+        sums = np.bincount(self.outcome, self.harm, len(OUTCOMES))
+        return dict(zip(OUTCOMES, sums.tolist(), strict=True))
+
     def by_group(self) -> list[dict[str, Any]]:
         found = []
         for name, labels in self.groups.items():
@@ -162,6 +176,24 @@ class Harm:
                 row = {"group": name, "value": value, "respondents": int(many[k])}
                 found.append(row | {"linked": int(linked[k]), "harm": float(sums[k])})
         return found
+
+    def plot(self, **options: Any) -> Any:
+        """Bars: the harm of each outcome."""
+        from discreet.look.linkcharts import outcome_chart
+
+        many, sums = self.by_outcome, self.harm_by_outcome
+        rows = [(SAID[name], many[name], sums[name]) for name in OUTCOMES]
+        return outcome_chart(rows, **options)
+
+    def plot_groups(self, **options: Any) -> Any:
+        """Bars: the harm to a respondent of each group."""
+        from discreet.look.linkcharts import group_chart
+
+        rows = [
+            (f"{row['group']} {row['value'] or 'missing'}", row["respondents"], row["harm"])
+            for row in self.by_group()
+        ]
+        return group_chart(rows, **options)
 
     def to_frame(self, kind: str = "pandas") -> Any:
         names = np.array(OUTCOMES)[self.outcome]
@@ -225,27 +257,25 @@ def _harm_of_number(
     seen = numbers(records.released[name], name, records.names[1])
     if np.isnan(true).any() or np.isnan(seen).any():
         raise DataError(f"{name!r} has missing values; harm needs them all.")
-    linked = best >= 0
+    linked, known = best >= 0, np.ones(len(true), bool)
     said = seen[best]
     if costs.belief == "mixture":
-        links = found.links
-        ones = np.column_stack([seen, np.ones(len(seen))])
-        rows = np.repeat(np.arange(len(links.source.first)), np.diff(links.starts))
-        of_class = [np.bincount(links.released.of, c, len(links.released.first)) for c in ones.T]
-        sums = [
-            np.bincount(rows, links.chances * c[links.places], len(links.source.first))
-            for c in of_class
-        ]
-        said = (sums[0] / np.where(sums[1] > 0, sums[1], 1))[links.source.of]
+        middle = seen.mean()
+        powers = np.column_stack([seen - middle, (seen - middle) ** 2])
+        first, second = mixed(found.links, powers, powers.mean(0))[found.links.source.of].T
+        said = middle + first
+        known = second - first**2 <= costs.widest**2
     over = np.maximum(0, said - true)
     price = {
         "overestimate": over**2,
         "excess": over,
         "threshold": costs.loss * (said > costs.limit),
     }
-    felt = np.where(linked, price[costs.function or "excess"], 0.0)
     exactly = np.isclose(said, true, rtol=1e-9, atol=0)
-    outcome = np.where(linked, 3 + 2 * right + exactly, 0).astype(np.int64)
+    told = np.where(known, 3 + 2 * right + exactly, 1 + right)
+    outcome = np.where(linked, told, 0).astype(np.int64)
+    silent = np.array([costs.costs.get(name, 0.0) for name in ("FN", "TN")])[1 * right]
+    felt = np.where(linked, np.where(known, price[costs.function or "excess"], silent), 0.0)
     return Harm(costs, outcome, felt, groups)
 
 
@@ -281,17 +311,24 @@ def _predicted(records: Records, costs: Costs, seen: Ints, categories: list[str]
             f"{costs.sensitive!r} has {len(categories)} values; predict needs a sensitive column "
             "of two."
         )
-    columns = []
-    for name in costs.predict:
-        try:
-            columns.append(numbers(records.released[name], name, records.names[1])[:, None])
-        except DataError:
-            values = texts(records.released[name])
-            columns.append((values[:, None] == np.unique(values.astype(str))[None, 1:]) * 1.0)
-    covariates = np.hstack(columns)
-    if np.isnan(covariates).any():
-        raise DataError(f"{', '.join(costs.predict)} have missing values; predict from others.")
-    return logistic_prior(seen, covariates, costs.q)
+    covariates = [_covariate(records, name, costs.errors.get(name, {})) for name in costs.predict]
+    return logistic(seen, covariates, costs.q).prior
+
+
+def _covariate(records: Records, name: str, error: Mapping[str, float]) -> Covariate:
+    """Numbers, if all values are and none is said to be a category that may be wrong."""
+    column = records.released[name]
+    if "keep" in error:
+        return Covariate.category(name, texts(column), error["keep"])
+    try:
+        values = numbers(column, name, records.names[1])
+    except DataError:
+        if "spread" in error:
+            raise
+        return Covariate.category(name, texts(column))
+    if np.isnan(values).any():
+        raise DataError(f"{name!r} has missing values; predict from others.")
+    return Covariate.number(name, values, error.get("spread", 0.0))
 
 
 def _share(value: object, what: str) -> float:
@@ -305,12 +342,43 @@ def _names(value: object, what: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
+def _errors(table: Any, predict: tuple[str, ...], where: str) -> dict[str, dict[str, float]]:
+    only(table, set(predict), f"errors of {where}")
+    found = {}
+    for name, error in table.items():
+        what = f"errors.{name} of {where}"
+        only(error, {"spread", "keep"}, what)
+        if len(error) != 1:
+            raise DataError(f"{what} needs the spread of a number, or keep of a category.")
+        ends = {"spread": {"above": 0.0}, "keep": {"least": 0.0, "most": 1.0}}
+        found[name] = {k: number(v, f"{k} in {what}", **ends[k]) for k, v in error.items()}
+    return found
+
+
+def _prices(table: Mapping[str, Any], outcomes: Sequence[str], where: str) -> dict[str, float]:
+    for outcome in outcomes:
+        if outcome not in table:
+            raise DataError(
+                f"{where} has no {outcome} ({SAID[outcome]}); write 0 if it costs nothing."
+            )
+    return {name: number(table[name], f"{name} in {where}", least=0) for name in outcomes}
+
+
 def _function(table: Any, where: str) -> dict[str, Any]:
     cost = table.get("cost") if isinstance(table, dict) else None
     if cost not in FUNCTIONS:
         raise DataError(f"cost in {where} is {cost!r}; write one of {', '.join(FUNCTIONS)}.")
-    only(table, {"cost"} | FUNCTIONS[cost], where)
+    only(table, {"cost", "widest", "FN", "TN"} | FUNCTIONS[cost], where)
     if missing := [name for name in sorted(FUNCTIONS[cost]) if name not in table]:
         raise DataError(f"{where} has no {missing[0]}; cost = {cost!r} needs it.")
-    more = {name: number(table[name], f"{name} in {where}") for name in FUNCTIONS[cost]}
-    return {"function": cost} | more
+    found: dict[str, Any] = {
+        name: number(table[name], f"{name} in {where}") for name in FUNCTIONS[cost]
+    }
+    if "widest" in table:
+        found["widest"] = number(table["widest"], f"widest in {where}", above=0)
+        found["costs"] = _prices(table, ("FN", "TN"), where)
+    elif odd := {"FN", "TN"} & set(table):
+        raise DataError(
+            f"{where} has {min(odd)}, but a number is always inferred without widest; add it."
+        )
+    return {"function": cost} | found

@@ -108,6 +108,32 @@ class Identification:
             (float(a), float(b), int(n)) for a, b, n in zip(edges, edges[1:], counts, strict=False)
         ]
 
+    @property
+    def reliability(self) -> list[tuple[int, float, float]]:
+        """Best links by tenth of their probability: how many, their mean, the share right."""
+        p, right = self.links.perceived, self.correct
+        there = p > 0
+        tenth = np.minimum((p[there] * BINS).astype(np.int64), BINS - 1)
+        many = np.bincount(tenth, minlength=BINS)
+        stated, held = (np.bincount(tenth, v[there], BINS) for v in (p, right))
+        return [
+            (int(n), float(a / n), float(b / n))
+            for n, a, b in zip(many, stated, held, strict=True)
+            if n
+        ]
+
+    def plot(self, **options: Any) -> Any:
+        """Bars: respondents by their most probable link."""
+        from discreet.look.linkcharts import risk_chart
+
+        return risk_chart(self.distribution, act=self.act, above=self.perceived.above, **options)
+
+    def plot_reliability(self, **options: Any) -> Any:
+        """How often best links are right, against what is stated of them."""
+        from discreet.look.linkcharts import reliability_chart
+
+        return reliability_chart(self.reliability, **options)
+
     def most_exposed(self, most: int = 20) -> list[dict[str, Any]]:
         """Rows of the source and of the released file, by risk, with the keys that tell."""
         p = self.links.perceived
@@ -163,17 +189,20 @@ class Identification:
                 "most_exposed": self.most_exposed(),
                 "exact": links.exact,
                 "pruned_expected": links.lost,
+                "pruned_at_most": links.lost_at_most,
             },
             "true": true,
         }
 
 
-def identify(records: Records, intruder: Intruder, *, act: float = 0.5) -> Identification:
-    """Link every respondent whose best link is at least `act` probable.
+def identify(records: Records, intruder: Intruder, *, act: float | None = None) -> Identification:
+    """Link every respondent whose best link is at least `act` probable: 0.5, with losses 0.
 
     With losses, also only if a link is expected to cost no more than none:
     wrong (1 - p) <= missed (1 - p_null).
     """
+    if act is None:
+        act = 0.5 if intruder.wrong is None else 0.0
     if not 0 <= act <= 1:
         raise DataError(f"act is {act:g}; give a probability from 0 to 1.")
     data = encode(records, intruder)

@@ -36,6 +36,16 @@ class SpecialUniques:
     and a record the sum over its sets. `cells` are the sample uniques, `sets` how many minimal
     ones each has by size (1 to M), `shares` what each key has in the score of all records: a set's
     score goes to each of its keys. A missing value is a category of its own.
+
+    `match` is the probability that a unique match is right, pi n1 / (pi n1 + 2 (1 - pi) n2) with
+    n1 uniques, n2 pairs and pi the share sampled (DIS; Skinner & Elliot 2002). DIS-SUDA gives each
+    record its own, the odds being in proportion to a power of its score s (Elliot & Manning 2003,
+    as programmed for the IHSN and in sdcMicro's suda2):
+
+        dis = 1 / (1 + (1 / match - 1) / (s^Q mean(1 / s^Q))),   Q = 1 + (8 - K) / 20
+
+    (0 at least) with the mean over records that have a score, so that the mean of their 1/dis is
+    1/match; 0 for others.
     """
 
     cells: Cells
@@ -43,6 +53,7 @@ class SpecialUniques:
     sets: Ints
     scores: Floats
     shares: dict[str, float]
+    match: float = 1.0
     first: Ints | None = None
 
     @property
@@ -60,6 +71,16 @@ class SpecialUniques:
         """The size of each record's smallest set; 0 if it has none up to M."""
         return np.where(self.sets.any(axis=1), (self.sets > 0).argmax(axis=1) + 1, 0)
 
+    @property
+    def dis(self) -> Floats:
+        """The DIS-SUDA score of each record, a probability."""
+        scored = self.scores > 0
+        exponent = max(0.0, 1 + (8 - len(self.cells.names)) / 20)
+        power = np.where(scored, self.scores, 1.0) ** exponent
+        mean = float((1 / power[scored]).mean()) if scored.any() else 1.0
+        odds = power * mean * self.match
+        return np.where(scored, odds / (odds + (1 - self.match)), 0.0)
+
     def __len__(self) -> int:
         return len(self.cells)
 
@@ -74,9 +95,10 @@ class SpecialUniques:
         return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
 
     def to_frame(self, kind: str = "pandas") -> Any:
-        """One row a sample unique: its score, its smallest set, how many sets."""
+        """One row a sample unique: its scores, its smallest set, how many sets."""
         extra: dict[str, Any] = {
-            "score": self.scores, "smallest": self.smallest, "sets": self.sets.sum(axis=1),
+            "score": self.scores, "dis": self.dis, "smallest": self.smallest,
+            "sets": self.sets.sum(axis=1),
         }  # fmt: skip
         if self.first is not None:
             extra["row"] = self.first
@@ -86,14 +108,22 @@ class SpecialUniques:
         return {
             "largest": self.largest, "special": self.special,
             "sets": {str(size): n for size, n in self.by_size.items()},
-            "highest": float(self.scores.max(initial=0.0)), "shares": self.shares,
+            "highest": float(self.scores.max(initial=0.0)), "match": self.match,
+            "highest_dis": float(self.dis.max(initial=0.0)), "shares": self.shares,
         }  # fmt: skip
 
 
 def special_uniques(
-    data: object, keys: str | Iterable[str], *, largest: int = 3, **options: Any
+    data: object,
+    keys: str | Iterable[str],
+    *,
+    largest: int = 3,
+    fraction: float = 1.0,
+    **options: Any,
 ) -> SpecialUniques:
     """Minimal sample uniques of up to `largest` keys; options are those of `key_classes`.
+
+    `fraction` of the population is sampled.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"Sex": [*"ffmm"], "Age": [30, 40, 30, 50], "Job": [*"xxxy"]})
@@ -104,10 +134,10 @@ def special_uniques(
     2    2.0         2     2
     3    4.0         1     2
     """
-    return special_of(key_classes(data, keys, **options), largest=largest)
+    return special_of(key_classes(data, keys, **options), largest=largest, fraction=fraction)
 
 
-def special_of(classes: KeyClasses, *, largest: int = 3) -> SpecialUniques:
+def special_of(classes: KeyClasses, *, largest: int = 3, fraction: float = 1.0) -> SpecialUniques:
     if largest < 1:
         raise DataError(f"the largest set has {largest} keys; give a number from 1 on.")
     table, number = classes.table, len(classes.keys)
@@ -145,7 +175,20 @@ def special_of(classes: KeyClasses, *, largest: int = 3) -> SpecialUniques:
         for name, found in zip(classes.keys, credit, strict=True)
     }
     first = None if classes.first is None else classes.first[rows]
-    return SpecialUniques(table.nonzero().take(rows), largest, sets, scores, shares, first)
+    cells, match = table.nonzero().take(rows), right_match(table.counts, fraction)
+    return SpecialUniques(cells, largest, sets, scores, shares, match, first)
+
+
+def right_match(counts: Ints, fraction: float) -> float:
+    """The probability that a match with a sample unique is right; 1 if all are sampled.
+
+    >>> right_match(np.array([1, 1, 2, 3]), 0.1)  # .1 2 / (.1 2 + 2 .9 1)
+    0.1
+    """
+    if not 0 < fraction <= 1:
+        raise DataError(f"fraction is {fraction!r}; give a number above 0 and at most 1.")
+    seen, pairs = fraction * int((counts == 1).sum()), int((counts == 2).sum())
+    return seen / (seen + 2 * (1 - fraction) * pairs) if seen else 0.0
 
 
 def score(size: int, number: int, largest: int) -> float:

@@ -38,13 +38,15 @@ class Uniqueness:
         """Columns of the most exposed classes, by risk, then score: the row of their first record
         and nothing that says who it is."""
         classes = self.classes
-        score = np.zeros(len(classes))
-        score[classes.table.counts == 1] = self.special.scores
+        score, dis = np.zeros(len(classes)), np.zeros(len(classes))
+        alone = classes.table.counts == 1
+        score[alone], dis[alone] = self.special.scores, self.special.dis
         tie = np.arange(len(classes)) if classes.first is None else classes.first
         order = np.lexsort((tie, -score, -self.risk.risk))[:most]
         columns: dict[str, Any] = {} if classes.first is None else {"row": classes.first[order]}
         return columns | {
             "alike": classes.frequency[order], "risk": self.risk.risk[order], "score": score[order],
+            "dis": dis[order],
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -124,7 +126,7 @@ def uniqueness(
         classes,
         KAnonymity.of(classes),
         risk,
-        special_of(classes, largest=largest),
+        special_of(classes, largest=largest, fraction=sampling.overall),
         population_uniques(classes, sampling, model=model) if sampling.known else None,
         values,
         None if household is None else risk.households(household),

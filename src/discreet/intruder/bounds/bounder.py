@@ -162,8 +162,14 @@ class Bounder:
                 shared = self.release.table(inside).lookup(codes[:, places])
                 lower -= shared
                 low -= shared
+        # components that hang together only through what is not asked about share the total
+        asked = [bool(node & covered) for node in tree.nodes]
+        joined = sum(asked[i] and asked[j] for i, j, _ in tree.edges)
+        apart = max(0, sum(asked) - 1 - joined) * (self.release.total or 0)
+        lower -= apart
+        low -= apart
         harder = sorted(methods - {CLOSED})
-        split = sum(bool(node & covered) for node in tree.nodes) > 1
+        split = sum(asked) > 1
         method = ", ".join(harder) or CLOSED
         if harder and split:
             method = f"reducible, {method}"

@@ -6,7 +6,7 @@ from discreet.intruder.linkage.equation import (
     with_replacement_links,
 )
 from discreet.intruder.linkage.links import Links, link
-from discreet.intruder.linkage.model import Intruder, Key, Kind
+from discreet.intruder.linkage.model import Intruder, Key, Kind, Type
 from discreet.intruder.linkage.records import Records, read_records
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Kind",
     "Links",
     "Records",
+    "Type",
     "exact_links",
     "exchangeable_links",
     "link",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.linkage.encode import Encoded
+from discreet.intruder.linkage.encode import Encoded, whitening
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -70,7 +70,8 @@ def find_candidates(data: Encoded, *, lose: float, top: int, dense: int = DENSE)
     source = classes(data.source_codes, data.y)
     released = classes(data.released_codes, data.x)
     if len(source.first) * len(released.first) <= dense:
-        found = [_whole(data, source, i, top=None) for i in released.first]
+        white = whitening(data.correlation)
+        found = [_whole(data, source, i, white, top=None) for i in released.first]
         _refuse_empty(released, [len(f[0]) for f in found])
         return _gathered(source, released, found, 0.0)
     return _pruned(data, source, released, lose, top)
@@ -79,26 +80,27 @@ def find_candidates(data: Encoded, *, lose: float, top: int, dense: int = DENSE)
 def _pruned(data: Encoded, source: Classes, released: Classes, lose: float, top: int) -> Candidates:
     from scipy.stats import chi2
 
-    from discreet._kernels.linkage import candidates, kept_mass, near_combinations
+    from discreet._kernels.linkcandidates import candidates, kept_mass, near_combinations
 
     combinations = classes(data.source_codes[source.first], np.zeros((len(source.first), 0)))
     codes = data.source_codes[source.first][combinations.first]
     seen = classes(data.released_codes[released.first], np.zeros((len(released.first), 0)))
     shown = data.released_codes[released.first][seen.first]
-    least, lost = 0.0, 0.0
     for exponent in range(1, 13):
-        lost = max(0.0, 1 - float(kept_mass(data.tables, data.outcomes, codes, 10.0**-exponent)))
+        least = 10.0**-exponent
+        kept = kept_mass(data.types, data.chances, data.outcomes, codes, least)
+        lost = max(0.0, 1 - float(kept))
         if lost <= lose / 2:
-            least = 10.0**-exponent
             break
     else:
-        lost = 0.0  # nothing is left out
+        least, lost = 0.0, 0.0  # nothing is left out
     starts = np.zeros(len(shown) + 1, np.int64)
-    nothing = (np.zeros(0, np.int64), np.zeros(0))
-    near_combinations(data.tables, shown, codes, least, starts, nothing)
+    nothing = (np.zeros(0, np.int64), np.zeros((0, len(data.types))))
+    near_combinations(data.types, data.chances, shown, codes, least, starts, nothing)
     starts = np.cumsum(starts)
-    near = (np.zeros(max(1, starts[-1]), np.int64), np.zeros(max(1, starts[-1])))
-    near_combinations(data.tables, shown, codes, least, starts, near)
+    size = max(1, starts[-1])
+    near = (np.zeros(size, np.int64), np.zeros((size, len(data.types))))
+    near_combinations(data.types, data.chances, shown, codes, least, starts, near)
 
     dims = data.y.shape[1]
     radius = float(np.sqrt(chi2.isf(lose / 2, dims))) if dims else 1.0
@@ -112,14 +114,16 @@ def _pruned(data: Encoded, source: Classes, released: Classes, lose: float, top:
     candidates(
         np.ascontiguousarray(x), seen.of, unknown,
         (starts, *near), (strips, low, width), np.ascontiguousarray(y[order]),
-        source.times[order], radius, data.ratios[axes], data.shares[axes], heap, who, sizes,
-        dropped,
+        source.times[order], radius, np.ascontiguousarray(data.heights[:, axes]),
+        np.ascontiguousarray(data.precisions[:, axes]),
+        whitening(data.correlation[np.ix_(axes, axes)]), heap, who, sizes, dropped,
     )  # fmt: skip
     whole = (heap * source.times[order][who]).sum(1) + dropped
     keep = (np.arange(most) < sizes[:, None]) & (heap > TRIFLE * whole[:, None])
     dropped = np.maximum(0, whole - (heap * keep * source.times[order][who]).sum(1))
     far = np.flatnonzero(~keep.any(1))
-    found = {i: _whole(data, source, released.first[i], top=top) for i in far.tolist()}
+    white = whitening(data.correlation)
+    found = {i: _whole(data, source, released.first[i], white, top=top) for i in far.tolist()}
     _refuse_empty(released, [len(found[i][0]) if i in found else 1 for i in range(many)])
     if found:
         listed = [
@@ -161,15 +165,15 @@ def _strips(y: Floats, combinations: Classes, radius: float) -> tuple[Ints, Ints
 
 
 def _whole(
-    data: Encoded, source: Classes, i: int, *, top: int | None
+    data: Encoded, source: Classes, i: int, white: Floats, *, top: int | None
 ) -> tuple[Ints, Floats, float]:
     """One released record weighed with every source; weights relative to the largest."""
-    from discreet._kernels.linkage import log_weights
+    from discreet._kernels.linkcandidates import log_weights
 
     logs = log_weights(
         data.x[i], data.released_codes[i], data.unknown[i], data.y[source.first],
-        np.arange(len(source.first)), data.source_codes[source.first], data.tables, data.ratios,
-        data.shares,
+        data.source_codes[source.first], data.types, data.chances, data.heights, data.precisions,
+        white,
     )  # fmt: skip
     best = logs.max()
     if not np.isfinite(best):

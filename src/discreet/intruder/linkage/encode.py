@@ -14,6 +14,7 @@ from discreet.intruder.linkage.records import Records, numbers, texts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+MOST_CORRELATED = 10  # numbers of which some are missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,9 +22,11 @@ class Encoded:
     """What weights are made of; a factor that all sources share is left out.
 
     `y`, `x`: numbers of the sources and released records in widest spreads, nan if missing;
-    `unknown`: log density of x if y is missing; `ratios`, `shares`: spreads of a mixture and their
-    weights. `source_codes`, `released_codes`: categories; tables[v, y, x] their probabilities,
-    `outcomes[v]` the categories x, after which comes the missing one.
+    `unknown`: log density of x if y is missing. A type t of records has the share types[t], and its
+    number d is a mixture of normals m: heights[t, d, m] - precisions[t, d, m] (x - y)^2 / 2 are
+    their log densities; `correlation` is that of the noise of the numbers. `source_codes`,
+    `released_codes`: categories; chances[t, v, y, x] their probabilities, `outcomes[v]` the
+    categories x, after which comes the missing one.
     """
 
     numbers: tuple[str, ...]
@@ -31,11 +34,13 @@ class Encoded:
     y: Floats
     x: Floats
     unknown: Floats
-    ratios: Floats
-    shares: Floats
+    types: Floats
+    heights: Floats
+    precisions: Floats
+    correlation: Floats
     source_codes: Ints
     released_codes: Ints
-    tables: Floats
+    chances: Floats
     outcomes: Ints
 
 
@@ -45,8 +50,8 @@ def encode(records: Records, intruder: Intruder) -> Encoded:
         raise DataError("the intruder knows no key; describe at least one that is not unknown.")
     continuous = [key for key in known if key.continuous]
     labelled = [key for key in known if not key.continuous]
-    pairs = [_numbers(records, key) for key in continuous]
-    coded = [_codes(records, key) for key in labelled]
+    pairs = [_numbers(records, key, _spreads(intruder, key)) for key in continuous]
+    coded = [_codes(records, _by_type(intruder, key)) for key in labelled]
     same = all(_constant(np.concatenate(pair[:2])) for pair in pairs)
     if same and all(np.ptp(np.concatenate([a, b])) == 0 for a, b, _, _ in coded):
         raise DataError(
@@ -54,30 +59,55 @@ def encode(records: Records, intruder: Intruder) -> Encoded:
             "they tell nobody apart; name other keys."
         )
     y, x = (_stack([pair[side] for pair in pairs], size) for side, size in _sides(records))
-    if intruder.correlation:
-        y, x = _whitened(y, x, [key.name for key in continuous], intruder)
-    types = max((len(key.weights) for key in continuous), default=1)
-    ratios, shares = np.ones((len(pairs), types)), np.zeros((len(pairs), types))
-    for d, (key, pair) in enumerate(zip(continuous, pairs, strict=True)):
-        ratios[d, : len(pair[2])] = pair[2] / pair[2].max()
-        shares[d, : len(key.weights)] = key.weights
-    shape = [max((t.shape[axis] for *_, t, _ in coded), default=1) for axis in (0, 1)]
-    tables = np.zeros((len(coded), *shape))
-    for v, (*_, table, _) in enumerate(coded):
-        tables[v, : table.shape[0], : table.shape[1]] = table
+    correlation = _correlation([key.name for key in continuous], intruder)
+    if not (np.isnan(y).any() or np.isnan(x).any()):
+        y, x, correlation = _whitened(y, x, correlation)
+    elif intruder.correlation and len(continuous) > MOST_CORRELATED:
+        raise DataError(
+            f"correlated noise of {len(continuous)} numbers needs values that are not missing; "
+            f"with missing ones, at most {MOST_CORRELATED} numbers are weighed."
+        )
     return Encoded(
         tuple(key.name for key in continuous),
         tuple(key.name for key in labelled),
         y,
         x,
         _marginal(x),
-        ratios,
-        shares,
+        np.array([t.share for t in intruder.types]),
+        *_mixtures(intruder, continuous, [pair[2] for pair in pairs]),
+        correlation,
         _stack([c[0] for c in coded], records.sources, np.int64),
         _stack([c[1] for c in coded], records.count, np.int64),
-        tables,
+        _tables(len(intruder.types), [c[2] for c in coded]),
         np.array([c[3] for c in coded], np.int64),
     )
+
+
+def _by_type(intruder: Intruder, key: Key) -> list[Key]:
+    return [t.keys.get(key.name, key) for t in intruder.types]
+
+
+def _mixtures(intruder: Intruder, keys: list[Key], widest: list[float]) -> tuple[Floats, Floats]:
+    """Log heights and precisions by type, key and normal, in units of the widest spread."""
+    most = max((len(key.weights) for key in keys), default=1)
+    shape = (len(intruder.types), len(keys), most)
+    heights, precisions = np.full(shape, -np.inf), np.ones(shape)
+    for d, key in enumerate(keys):
+        for t, own in enumerate(_by_type(intruder, key)):
+            ratios = np.array(own.spread or widest[d]) / widest[d]
+            many = len(own.weights)
+            heights[t, d, :many] = np.log(own.weights / ratios)
+            precisions[t, d, :many] = 1 / ratios**2
+    return heights, precisions
+
+
+def _tables(types: int, found: list[Floats]) -> Floats:
+    """One array of tables, types x keys x categories x categories, the smaller ones filled up."""
+    size = max((table.shape[1] for table in found), default=1)
+    tables = np.zeros((types, len(found), size, size))
+    for v, table in enumerate(found):
+        tables[:, v, : table.shape[1], : table.shape[2]] = table
+    return tables
 
 
 def _sides(records: Records) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -94,8 +124,8 @@ def _constant(values: Floats) -> bool:
     return not len(present) or bool(np.ptp(present) == 0)
 
 
-def _numbers(records: Records, key: Key) -> tuple[Floats, Floats, Floats]:
-    """Both columns in units of the widest spread, and the spreads."""
+def _numbers(records: Records, key: Key, spreads: list[float]) -> tuple[Floats, Floats, float]:
+    """Both columns in units of the widest spread, and that spread."""
     both = []
     for table, where in ((records.source, 0), (records.released, 1)):
         values = numbers(table[key.name], key.name, records.names[where])
@@ -107,9 +137,13 @@ def _numbers(records: Records, key: Key) -> tuple[Floats, Floats, Floats]:
                 )
             values = np.log(values)
         both.append(values)
-    given = (_estimated(both[0], both[1], key),) if key.spread is None else key.spread
-    spreads = np.array(given, np.float64)
-    return both[0] / spreads.max(), both[1] / spreads.max(), spreads
+    widest = max(spreads) if spreads else _estimated(both[0], both[1], key)
+    return both[0] / widest, both[1] / widest, widest
+
+
+def _spreads(intruder: Intruder, key: Key) -> list[float]:
+    """Of all types; none if it is to be estimated."""
+    return [spread for own in _by_type(intruder, key) for spread in own.spread or ()]
 
 
 def _estimated(source: Floats, released: Floats, key: Key) -> float:
@@ -135,55 +169,84 @@ def _marginal(x: Floats) -> Floats:
     return np.asarray(-(((filled - mean) / spread) ** 2) / 2 - np.log(spread))
 
 
-def _whitened(y: Floats, x: Floats, names: list[str], intruder: Intruder) -> tuple[Floats, Floats]:
-    """Coordinates in which correlated noise is independent with spread 1."""
-    if np.isnan(y).any() or np.isnan(x).any():
-        raise DataError("correlated noise needs numbers without missing values.")
+def _correlation(names: list[str], intruder: Intruder) -> Floats:
     correlation = np.eye(len(names))
     for pair, value in intruder.correlation.items():
         a, b = (names.index(name) for name in pair)
         correlation[a, b] = correlation[b, a] = value
-    if np.linalg.eigvalsh(correlation).min() <= 1e-9:
+    if intruder.correlation and np.linalg.eigvalsh(correlation).min() <= 1e-9:
         raise DataError("the correlations are impossible together: no noise has all of them.")
+    return correlation
+
+
+def _whitened(y: Floats, x: Floats, correlation: Floats) -> tuple[Floats, Floats, Floats]:
+    """Coordinates in which correlated noise is independent with spread 1."""
+    unit = np.eye(len(correlation))
+    if (correlation == unit).all():
+        return y, x, correlation
     inverse = np.linalg.inv(np.linalg.cholesky(correlation)).T
-    return np.ascontiguousarray(y @ inverse), np.ascontiguousarray(x @ inverse)
+    return np.ascontiguousarray(y @ inverse), np.ascontiguousarray(x @ inverse), unit
 
 
-def _codes(records: Records, key: Key) -> tuple[Ints, Ints, Floats, int]:
-    """Codes of both columns, P[released x | source y], and the number of outcomes x."""
+def whitening(correlation: Floats) -> Floats:
+    """Matrices that make noise independent, by which numbers are missing (bits); none if it is."""
+    size = len(correlation)
+    if (correlation == np.eye(size)).all():
+        return np.zeros((0, size, size))
+    found = np.zeros((1 << size, size, size))
+    for missing in range(len(found)):
+        there = np.flatnonzero([not (missing >> d) & 1 for d in range(size)])
+        inside = np.linalg.cholesky(correlation[np.ix_(there, there)])
+        found[missing][np.ix_(there, there)] = np.linalg.inv(inside)
+    return found
+
+
+def _codes(records: Records, keys: list[Key]) -> tuple[Ints, Ints, Floats, int]:
+    """Codes of both columns, P[released x | source y] by type, and the number of outcomes x."""
     import pandas as pd
 
-    source, released = texts(records.source[key.name]), texts(records.released[key.name])
+    name = keys[0].name
+    source, released = texts(records.source[name]), texts(records.released[name])
     codes, found = pd.factorize(np.concatenate([source, released]))
-    names = [str(name) for name in found]
+    names = [str(label) for label in found]
     here, there = codes[: records.sources], codes[records.sources :]
-    shared = set(np.unique(here)) & set(np.unique(there))
-    if key.matrix is None and not any(names[c] for c in shared) and (released != "").any():
+    shared = any(names[c] for c in set(np.unique(here)) & set(np.unique(there)))
+    matrices = [key.matrix for key in keys if key.matrix is not None]
+    if not matrices and not shared and (released != "").any():
         raise DataError(
-            f"{key.name!r} has no category in common in {records.names[0]} and "
+            f"{name!r} has no category in common in {records.names[0]} and "
             f"{records.names[1]}; code both files alike."
         )
-    named = [name for name in names if name]
-    if key.matrix is not None:
-        named = list(dict.fromkeys([*named, *(b for row in key.matrix.values() for b in row)]))
-    place = {name: c for c, name in enumerate(named)} | {"": len(named)}
-    order = np.array([place[name] for name in names], np.int64)
+    reached = [b for matrix in matrices for row in matrix.values() for b in row]
+    named = list(dict.fromkeys([*filter(None, names), *reached]))
+    place = {label: c for c, label in enumerate(named)} | {"": len(named)}
+    order = np.array([place[label] for label in names], np.int64)
     here, there = order[here], order[there]
     size = len(named)
-    table = np.zeros((size + 1, size + 1))
-    if key.matrix is not None:
-        for y in set(here.tolist()) - {size}:
-            if named[y] not in key.matrix:
-                raise DataError(
-                    f"the matrix of {key.name!r} has no row for {named[y]!r}, which "
-                    f"{records.names[0]} has."
-                )
-            for name, chance in key.matrix[named[y]].items():
-                table[y, place[name]] = chance
-    else:
-        table[:size, :size] = (1 - key.keep) / (size - 1) if size > 1 else 0.0
-        np.fill_diagonal(table[:size, :size], key.keep if size > 1 else 1.0)
+    present = sorted(set(here.tolist()) - {size})
     times = np.bincount(there, minlength=size + 1)[:size]
-    table[size, :size] = times / max(times.sum(), 1)  # not known: as frequent as released
-    table[:, size] = 1.0  # missing in the release: as likely for everybody
-    return np.asarray(here), np.asarray(there), table, size
+    tables = np.zeros((len(keys), size + 1, size + 1))
+    for key, table in zip(keys, tables, strict=True):
+        table[:size, :size] = _misclassified(key, named, present, records.names[0])
+        table[size, :size] = times / max(times.sum(), 1)  # not known: as frequent as released
+        table[:, size] = 1.0  # missing in the release: as likely for everybody
+    return np.asarray(here), np.asarray(there), tables, size
+
+
+def _misclassified(key: Key, named: list[str], present: list[int], where: str) -> Floats:
+    """P[released x | source y] of the categories."""
+    size = len(named)
+    if key.matrix is None:
+        table = np.full((size, size), (1 - key.keep) / max(size - 1, 1))
+        np.fill_diagonal(table, key.keep if size > 1 else 1.0)
+        return table
+    place = {label: c for c, label in enumerate(named)}
+    table = np.zeros((size, size))
+    for y in present:
+        if named[y] not in key.matrix:
+            raise DataError(
+                f"the matrix of {key.name!r} has no row for {named[y]!r}, which {where} has."
+            )
+        for label, chance in key.matrix[named[y]].items():
+            table[y, place[label]] = chance
+    return table

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,6 +27,8 @@ EXACT_TOTAL = 1 << 29
 CLOSE, ROUNDS = 1e-5, 300
 COLUMNS, ROWS = 8, 24  # of a cluster that is summed exactly within a larger group
 TIE = 1e-9
+FEW = 200_000  # edges that one thread balances as quickly
+RARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,15 @@ class Links:
     def lost(self) -> float:
         """Expected share of true pairs that pruning left out; chance can make it more."""
         return self.bound + self.left_out
+
+    @property
+    def lost_at_most(self) -> int:
+        """True pairs that pruning left out are more with probability 0.1% at most, if the model is
+        true: those not weighed, and those weighed and left out, with half of that each.
+        """
+        many = len(self.released.of)
+        parts = [most_events(share * many, RARE / 2) for share in (self.bound, self.left_out)]
+        return min(many, sum(parts))
 
     @cached_property
     def _sums(self) -> tuple[Floats, Floats, Ints, Floats]:
@@ -129,6 +143,22 @@ class Links:
         return frame(columns, kind)
 
 
+def most_events(expected: float, rare: float) -> int:
+    """So many of independent events happen, or fewer, except with probability `rare` at most.
+
+        P(X >= k) <= exp(k - m) (m / k)^k,   k >= m expected    (Chernoff 1952)
+
+    >>> most_events(0.5, 0.001)
+    4
+    """
+    if not expected > 0:
+        return 0
+    k = math.floor(expected) + 1
+    while k * math.log(k / expected) - k + expected < -math.log(rare):
+        k += 1
+    return k - 1
+
+
 def link(records: Records, intruder: Intruder, *, dense: int = DENSE, exact: int = EXACT) -> Links:
     """Link probabilities of all source and released records (equation 1).
 
@@ -167,18 +197,22 @@ def solve(
     copies = (found.released.times.astype(np.int64), found.source.times.astype(np.int64))
     inside = np.bincount(column, found.weights * copies[1][found.places], len(sizes))
     weighed = inside + found.dropped
-    outside = (found.dropped + more * weighed) / weighed
+    everyone = (1 + more) / (1 - found.bound)  # weighed, not weighed, and not in the source
+    outside = everyone - 1 + found.dropped / weighed
     weights = found.weights / weighed[column]
     edges = np.lexsort([column, found.places])
     many = len(found.source.first)
     starts = np.concatenate([[0], np.cumsum(np.bincount(found.places, minlength=many))])
     released = (found.starts, np.arange(len(column)), found.places, copies[1][found.places])
     sources = (starts, edges, column, copies[0][column])
-    balanced, rounds, change = sinkhorn(released, sources, weights, outside, CLOSE, ROUNDS)
-    chances = balanced.copy()
-    settled = _sum_exactly(found, column, weights, outside, chances, more, exact)
-    which = np.flatnonzero(~settled)
-    clustered(which, released, sources, copies, balanced, columns, ROWS, chances)
+    with _threads(len(column)):
+        balanced, rounds, change = sinkhorn(released, sources, weights, outside, CLOSE, ROUNDS)
+        chances = balanced.copy()
+        settled = _sum_exactly(found, column, weights, outside, chances, everyone, exact)
+        which = np.flatnonzero(~settled)
+        clustered(which, released, sources, copies, balanced, columns, ROWS, chances)
+    for end, times in ((column, released[3]), (found.places, sources[3])):
+        chances /= np.maximum(1, np.bincount(end, chances * times))[end]
     left = found.dropped / weighed * found.released.times
     return Links(
         found.source,
@@ -194,13 +228,26 @@ def solve(
     )
 
 
+@contextmanager
+def _threads(edges: int) -> Iterator[None]:
+    """One thread for few edges: many short loops would wait for each other."""
+    from numba import get_num_threads, set_num_threads
+
+    before = get_num_threads()
+    set_num_threads(before if edges > FEW else 1)
+    try:
+        yield
+    finally:
+        set_num_threads(before)
+
+
 def _sum_exactly(
     found: Candidates,
     column: Ints,
     weights: Floats,
     outside: Floats,
     chances: Floats,
-    more: float,
+    everyone: float,
     most: int,
 ) -> NDArray[np.bool_]:
     """Put exact probabilities in place of balanced ones where that is quick; which columns are."""
@@ -217,7 +264,7 @@ def _sum_exactly(
     rows = np.bincount(group[released:], found.source.times, count).astype(np.int64)
     alone = columns == 1
     single = alone[group[column]]
-    chances[single] = weights[single] / (1 + more)
+    chances[single] = weights[single] / everyone
     cost = np.where(columns <= 20, rows * columns * 2.0 ** np.minimum(columns, 20), np.inf)
     order = np.argsort(cost, kind="stable")
     quick = np.zeros(count, bool)

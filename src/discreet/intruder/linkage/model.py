@@ -48,9 +48,18 @@ class Key:
 
 
 @dataclass(frozen=True)
+class Type:
+    """A share of the released records; keys that it names are masked in its own way."""
+
+    share: float
+    keys: Mapping[str, Key] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Intruder:
     """The keys, and what else is known or feared.
 
+    `types`: a released record is of one of these, all its keys alike.
     `population`: people that the sample was drawn from, if more than the source file has.
     `present`: the target is known to be in the released file. `wrong` and `missed`: losses of a
     wrong link and of none where there is one. `lose`: the share of true pairs that may be pruned;
@@ -68,6 +77,7 @@ class Intruder:
     missed: float = 1.0
     lose: float = LOSE
     top: int = TOP
+    types: tuple[Type, ...] = (Type(1.0),)
 
     def __repr__(self) -> str:
         return f"Intruder({', '.join(f'{key.name} {key.kind}' for key in self.keys)})"
@@ -79,7 +89,7 @@ class Intruder:
     @classmethod
     def of(cls, content: Mapping[str, Any], name: str = "the intruder") -> Intruder:
         """From what a TOML file holds."""
-        known = {"keys", "correlation", "population", "present", "losses", "lose", "top"}
+        known = {"keys", "types", "correlation", "population", "present", "losses", "lose", "top"}
         only(content, known, name)
         listed = content.get("keys")
         if not isinstance(listed, dict) or not listed:
@@ -95,15 +105,18 @@ class Intruder:
         top = content.get("top", TOP)
         if not isinstance(top, int) or top < 1:
             raise DataError(f"top of {name} is {top!r}; give a whole number from 1 on.")
+        correlation = _correlation(content.get("correlation", []), keys, name)
+        tied = {key for pair in correlation for key in pair}
         return cls(
             keys,
-            _correlation(content.get("correlation", []), keys, name),
+            correlation,
             population,
             present,
             number(losses.get("wrong", 1), f"losses.wrong of {name}", above=0) if losses else None,
             number(losses.get("missed", 1), f"losses.missed of {name}", least=0),
             number(content.get("lose", LOSE), f"lose of {name}", above=0, most=0.5),
             top,
+            _types(content.get("types", [{"share": 1}]), keys, tied, name),
         )
 
     def only_keys(self, names: list[str]) -> Intruder:
@@ -118,7 +131,11 @@ class Intruder:
                     'with kind = "unknown" if the intruder does not know it.'
                 )
         pairs = {k: v for k, v in self.correlation.items() if set(k) <= set(names)}
-        return replace(self, keys=tuple(described[name] for name in names), correlation=pairs)
+        types = tuple(
+            Type(t.share, {k: v for k, v in t.keys.items() if k in names}) for t in self.types
+        )
+        keys = tuple(described[name] for name in names)
+        return replace(self, keys=keys, correlation=pairs, types=types)
 
 
 def _key(name: str, entry: object, where: str) -> Key:
@@ -150,6 +167,40 @@ def _key(name: str, entry: object, where: str) -> Key:
         raise DataError(f"the weights in {what} sum to {sum(shares):.6g}, not to 1.")
     found = tuple(number(s, f"spread in {what}", above=0) for s in spreads)
     return Key(name, kind, spread=found, weights=shares)
+
+
+def _types(given: object, keys: tuple[Key, ...], tied: set[str], name: str) -> tuple[Type, ...]:
+    if not isinstance(given, list) or not given:
+        raise DataError(f"types of {name} needs a table [[types]] for each.")
+    found = []
+    for place, entry in enumerate(given, 1):
+        what = f"type {place} of {name}"
+        only(entry, {"share", "keys"}, what)
+        share = number(entry.get("share"), f"share of {what}", above=0, most=1)
+        listed = entry.get("keys", {})
+        only(listed, {key.name for key in keys}, f"keys of {what}")
+        own = {key.name: _typed(key, listed[key.name], what) for key in keys if key.name in listed}
+        if both := sorted(tied & set(own)):
+            raise DataError(f"{what} names {both[0]!r}, whose noise is correlated; name others.")
+        found.append(Type(share, own))
+    if abs((total := sum(t.share for t in found)) - 1) > CLOSE:
+        raise DataError(f"the shares of the types of {name} sum to {total:.6g}, not to 1.")
+    return tuple(found)
+
+
+def _typed(key: Key, entry: object, what: str) -> Key:
+    """The key as one type masks it, of the same kind."""
+    if key.kind is Kind.UNKNOWN:
+        raise DataError(f"{what} names {key.name!r}, which the intruder does not know.")
+    if not isinstance(entry, dict) or "kind" in entry:
+        raise DataError(f"{what} needs a table [types.keys.{key.name}] without a kind.")
+    found = _key(key.name, {"kind": key.kind, **entry}, what)
+    if key.continuous and any(k.spread is None or len(k.weights) > 1 for k in (key, found)):
+        raise DataError(
+            f"{what} names {key.name!r}, whose spread is estimated or a mixture; give one number "
+            "in the key and in the type."
+        )
+    return found
 
 
 def _matrix(given: object, what: str) -> dict[str, dict[str, float]] | None:

@@ -1,0 +1,116 @@
+"""The sentences of a report on identification; none has a value of the files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.intruder.linkage.model import Kind
+from discreet.look.palette import number, percent, plural
+
+if TYPE_CHECKING:
+    from discreet.intruder.linkage.model import Intruder, Key
+    from discreet.risk.harm import Costs, Harm
+    from discreet.risk.identification import Identification
+
+
+def headline(found: Identification) -> str:
+    linked = plural(int(found.linked.sum()), "respondent")
+    return f"{linked} of {number(len(found.linked))} linked at {found.act:g} or more"
+
+
+def true_words(found: Identification) -> str:
+    true = found.true
+    return (
+        f"{true.acted:,.4g} of {plural(true.released, 'released record')} correctly identified "
+        f"({percent(true.risk, 1)}), {plural_of(true.wrong, 'link')} wrong."
+    )
+
+
+def plural_of(n: float, one: str) -> str:
+    """Ties make halves: `1.5 links`."""
+    return f"{n:,.4g} {one if n == 1 else one + 's'}"
+
+
+def harm_words(felt: Harm) -> str:
+    average = felt.total / len(felt.harm)
+    return (
+        f"Harm from {felt.costs.sensitive}: {felt.total:,.6g}, which is {average:,.3g} a "
+        "respondent."
+    )
+
+
+def known(intruder: Intruder) -> list[str]:
+    """Names of the keys that the intruder knows."""
+    return [key.name for key in intruder.keys if key.kind is not Kind.UNKNOWN]
+
+
+def assumed(intruder: Intruder, sources: int) -> list[str]:
+    """What the intruder is taken to know."""
+    said = [f"{key.name}: {key_words(key)}." for key in intruder.keys]
+    for pair, value in intruder.correlation.items():
+        said.append(f"The noise of {' and '.join(pair)} has a correlation of {value:g}.")
+    if len(intruder.types) > 1:
+        for kind in intruder.types:
+            own = [f"{key.name} {key_words(key)}" for key in kind.keys.values()]
+            masked = "; ".join(own) or "all keys as said above"
+            said.append(f"{percent(kind.share)} of the released records are of a type: {masked}.")
+    if intruder.population is None or intruder.population == sources:
+        said.append("The released records are a sample of the source.")
+    else:
+        everyone = plural(intruder.population, "person", "people")
+        said.append(
+            f"The released records are a sample of {everyone}, of whom {number(sources)} are in "
+            "the source."
+        )
+    knows = "knows" if intruder.present else "does not know"
+    said.append(f"The intruder {knows} that a respondent was released.")
+    if intruder.wrong is not None:
+        said.append(
+            f"A wrong link costs the intruder {intruder.wrong:g}, a missed one "
+            f"{intruder.missed:g}: no link is made that is expected to cost more than none."
+        )
+    return said
+
+
+def key_words(key: Key) -> str:
+    """How the intruder takes it to be masked."""
+    if key.kind is Kind.UNKNOWN:
+        return "not known to the intruder"
+    if key.kind is Kind.CATEGORY:
+        if key.matrix is not None:
+            return "a category that changes with given probabilities"
+        if key.keep == 1:
+            return "a category that is released as it is"
+        return f"a category that stays with probability {key.keep:g}"
+    what = "the logarithm of the value" if key.kind is Kind.LOGNORMAL else "the value"
+    if key.spread is None:
+        return f"{what} with normal noise, whose spread is estimated from the files"
+    spreads = [
+        f"{spread:g}" + (f" for {percent(share)}" if len(key.spread) > 1 else "")
+        for spread, share in zip(key.spread, key.weights, strict=True)
+    ]
+    return f"{what} with normal noise of standard deviation {', '.join(spreads)}"
+
+
+def harm_assumed(costs: Costs) -> list[str]:
+    """How the intruder infers, and what that costs."""
+    whose = {"record": "the linked record", "mixture": "all candidates"}[costs.belief]
+    said = [f"{costs.sensitive} is inferred from {whose}."]
+    if costs.function is None:
+        said.append(f"A released {costs.sensitive} is right with probability {costs.q:g}.")
+        if isinstance(costs.infer, float | int):
+            said.append(f"It is inferred if it is believed with {costs.infer:g} or more.")
+        else:
+            said.append("It is inferred if it is believed as much as is given for its category.")
+    else:
+        price = {
+            "overestimate": "the square of what it is overestimated by",
+            "excess": "what it is overestimated by",
+            "threshold": f"{costs.loss:g} if it is believed to be above {costs.limit:g}",
+        }
+        said.append(f"It costs the respondent {price[costs.function]}.")
+    if costs.bayes:
+        said.append("Costs are weighted by what is believed of each category.")
+    if costs.predict:
+        said.append(f"It is predicted from {', '.join(costs.predict)}.")
+    return said

@@ -1,0 +1,233 @@
+"""How far an intruder's link probabilities can be trusted (Lambert 1993, section 4.2.4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.intruder.linkage.encode import Encoded, encode
+from discreet.intruder.linkage.links import link_encoded
+from discreet.intruder.linkage.model import Intruder
+from discreet.intruder.linkage.records import Records
+from discreet.look.palette import plural
+from discreet.risk.identification import Identification
+from discreet.table.cells import frame
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+TENTHS = 10
+
+
+class Share(NamedTuple):
+    """A share `of` so many cases and its binomial standard error; both nan if there are none.
+
+    The error is taken at (k + 1) / (n + 2): that 0 of a few arise is not certain.
+    """
+
+    value: float
+    error: float
+    of: int
+
+    @classmethod
+    def counted(cls, hits: float, of: int) -> Share:
+        if not of:
+            return cls(math.nan, math.nan, 0)
+        near = (hits + 1) / (of + 2)
+        return cls(hits / of, math.sqrt(near * (1 - near) / of), of)
+
+    def to_json(self) -> dict[str, Any]:
+        value, error = (self.value, self.error) if self.of else (None, None)
+        return {"share": value, "standard_error": error, "of": self.of}
+
+
+class Tenth(NamedTuple):
+    """Best links whose probability is from `low` to `high`.
+
+    Their mean probability, how many are right, and the shares of present and absent targets who
+    have one.
+    """
+
+    low: float
+    high: float
+    stated: float
+    right: Share
+    present: Share
+    absent: Share
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Best links in files drawn from the intruder's model.
+
+    Files x sources: the `chance` of each target's best link, whether it is `right` (1 / ties) and
+    whether the target was `released`. `sure`: the intruder knows that targets are in the file, so
+    that only links of those who are can be right or wrong.
+    """
+
+    chance: Floats
+    right: Floats
+    released: NDArray[np.bool_]
+    sure: bool
+
+    def __repr__(self) -> str:
+        said = "no absent targets"
+        if not self.released.all():
+            said = f"{self.arises(0.5).value:.2%} of absent targets have a link of 0.5 or more"
+        return f"Calibration({plural(len(self.chance), 'file')}: {said})"
+
+    def arises(self, p: float, *, absent: bool = True, source: int | None = None) -> Share:
+        """Absent (or present) targets whose best link is p or more: all, or one source row.
+
+        Raises DataError if there are none, as when all sources are released.
+        """
+        chosen = slice(None) if source is None else [source]
+        which = self.released[:, chosen] != absent
+        if not which.any():
+            some = "absent" if absent else "present"
+            why = "all sources are released" if self.released.all() else "draw more files"
+            raise DataError(f"there are no {some} targets in the drawn files: {why}.")
+        chance = self.chance[:, chosen][which]
+        return Share.counted(int((chance >= _probability(p)).sum()), len(chance))
+
+    def error(self, p: float) -> Share:
+        """Wrong links among best links of p or more."""
+        linked = self._weighed & (self.chance >= _probability(p)) & (self.chance > 0)
+        many = int(linked.sum())
+        return Share.counted(many - float(self.right[linked].sum()), many)
+
+    @property
+    def tenths(self) -> list[Tenth]:
+        tenth = np.minimum((self.chance * TENTHS).astype(np.int64), TENTHS - 1)
+        present, weighed = int(self.released.sum()), self._weighed
+        rows = []
+        for k in range(TENTHS):
+            here = tenth == k
+            links, there = here & weighed, int((here & self.released).sum())
+            many = int(links.sum())
+            rows.append(
+                Tenth(
+                    k / TENTHS,
+                    (k + 1) / TENTHS,
+                    float(self.chance[links].mean()) if many else math.nan,
+                    Share.counted(float(self.right[links].sum()), many),
+                    Share.counted(there, present),
+                    Share.counted(int(here.sum()) - there, self.released.size - present),
+                )
+            )
+        return rows
+
+    @property
+    def _weighed(self) -> NDArray[np.bool_]:
+        return self.released if self.sure else np.ones_like(self.released)
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a tenth; nan where there is nothing to share."""
+        rows = self.tenths
+        columns: dict[str, Any] = {
+            "from": [row.low for row in rows],
+            "to": [row.high for row in rows],
+            "stated": [row.stated for row in rows],
+        }
+        for name in ("right", "present", "absent"):
+            columns[name] = [getattr(row, name).value for row in rows]
+            columns[f"{name}_error"] = [getattr(row, name).error for row in rows]
+        return frame(columns, kind)
+
+    def to_json(self) -> dict[str, Any]:
+        """A share of nobody is null, as that of absent targets if all sources are released."""
+        return {
+            "files": len(self.chance),
+            "present": int(self.released.sum()),
+            "absent": int((~self.released).sum()),
+            "tenths": [
+                {
+                    "from": row.low,
+                    "to": row.high,
+                    "stated": row.stated if row.right.of else None,
+                    "right": row.right.to_json(),
+                    "present": row.present.to_json(),
+                    "absent": row.absent.to_json(),
+                }
+                for row in self.tenths
+            ],
+        }
+
+
+def calibration(
+    records: Records, intruder: Intruder, *, files: int = 20, seed: int = 0
+) -> Calibration:
+    """Draw masked files as the intruder believes they arise, and link each.
+
+    As many records as are released are drawn from the sources (or the population, whose other
+    people look like random sources) and masked by the intruder's densities; values are missing
+    where they are in the released file.
+    """
+    if files < 1:
+        raise DataError(f"{files} files are to be drawn; draw at least 1.")
+    data, rng = encode(records, intruder), np.random.default_rng(seed)
+    shape = files, records.sources
+    chance, right, released = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
+    for k in range(files):
+        drawn, parents = draw_file(data, intruder.population or records.sources, rng)
+        links = link_encoded(drawn, intruder)
+        chance[k] = links.perceived
+        right[k] = Identification(links, drawn, 0.0, links.best >= 0, parents).correct
+        released[k, parents[parents >= 0]] = True
+    return Calibration(chance, right, released, intruder.present)
+
+
+def draw_file(data: Encoded, population: int, rng: np.random.Generator) -> tuple[Encoded, Ints]:
+    """A masked file from the intruder's model, and the source of each record; -1 if none."""
+    sources, many = len(data.y), len(data.x)
+    parents = rng.choice(population, many, replace=False)
+    inside = parents < sources
+    like = np.where(inside, parents, rng.integers(sources, size=many))
+    kinds = np.searchsorted(np.cumsum(data.types)[:-1], rng.random(many), side="right")
+    x, unknown = _draw_numbers(data, data.y[like], kinds, rng)
+    codes = np.empty_like(data.released_codes)
+    for v, size in enumerate(data.outcomes.tolist()):
+        tables = data.chances[:, v, :, :size]
+        rows = kinds * tables.shape[1] + data.source_codes[like, v]
+        codes[:, v] = _draw_codes(tables.reshape(-1, size), rows, rng)
+        codes[data.released_codes[:, v] == size, v] = size  # missing
+    drawn = replace(data, x=x, unknown=unknown, released_codes=codes)
+    return drawn, np.where(inside, parents, -1)
+
+
+def _draw_numbers(
+    data: Encoded, y: Floats, kinds: Ints, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Masked numbers, and their log density if y is missing: that of the released file."""
+    spreads = data.precisions**-0.5
+    upto = np.cumsum(np.exp(data.heights) * spreads, 2)[kinds, :, :-1]
+    normal = (rng.random((*y.shape, 1)) > upto).sum(-1)
+    own = spreads[kinds[:, None], np.arange(y.shape[1]), normal]
+    missing = np.isnan(data.x)
+    many = np.maximum((~missing).sum(0), 1)
+    mean = np.where(missing, 0, data.x).sum(0) / many
+    wide = np.sqrt(np.where(missing, 0, (data.x - mean) ** 2).sum(0) / many + 1)
+    noise = rng.normal(size=y.shape) @ np.linalg.cholesky(data.correlation).T
+    x = np.where(np.isnan(y), mean + wide * noise, y + own * noise)
+    unknown = -(((x - mean) / wide) ** 2) / 2 - np.log(wide)
+    return np.where(missing, np.nan, x), np.where(missing, 0.0, unknown)
+
+
+def _draw_codes(table: Floats, rows: Ints, rng: np.random.Generator) -> Ints:
+    """One outcome for each of `rows` of the table."""
+    upto, luck = np.cumsum(table, 1), rng.random(len(rows))
+    found = np.empty(len(rows), np.int64)
+    for row in np.unique(rows):
+        here = rows == row
+        found[here] = np.searchsorted(upto[row], luck[here] * upto[row, -1], side="right")
+    return np.asarray(np.minimum(found, table.shape[1] - 1))
+
+
+def _probability(p: float) -> float:
+    if not 0 <= p <= 1:
+        raise DataError(f"p is {p:g}; give a probability from 0 to 1.")
+    return p
