@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: run test setup check docs bench clean
+.PHONY: run test serve setup check docs bench clean
 
 run: setup  ## assess the embedded example and write its report
 	@mkdir -p out
@@ -11,6 +11,11 @@ run: setup  ## assess the embedded example and write its report
 
 test: setup check  ## every check and every test
 	$(BIN)/python -m pytest -n auto
+
+serve: setup  ## the table server on the embedded example, until Ctrl-C
+	@mkdir -p out
+	@$(BIN)/discreet serve example:czech --title "Czech auto workers" --http \
+	  --database sqlite:///out/server.db --set server.rule=myopic --set bounds.accept_outer=true
 
 setup: $(READY)  ## virtual environment with everything pinned
 

@@ -3,6 +3,7 @@
 import hypothesis
 import pytest
 
+from databases import postgres  # noqa: F401 the fixture
 from discreet.data.examples import find_example
 from discreet.errors import DataError
 from discreet.table.load import load

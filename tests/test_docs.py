@@ -206,12 +206,18 @@ def test_every_codebook_key_is_documented() -> None:
         assert f"| `{key}` |" in guide, f"guide.md does not document {key}"
 
 
+def parameters(command: click.Command) -> list[click.Parameter]:
+    """Of a command, and of those below it."""
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    return [*command.params, *(p for one in below for p in parameters(one))]
+
+
 @pytest.mark.parametrize("name", sorted(main.commands))
 def test_every_option_is_documented(name: str) -> None:
     text = section("commands.md", name)
     if "DATA" in text:
         text += section("commands.md", "DATA")
-    for parameter in main.commands[name].params:
+    for parameter in parameters(main.commands[name]):
         if isinstance(parameter, click.Option):
             option = max((*parameter.opts, *parameter.secondary_opts), key=len)
             assert f"`{option}" in text, f"commands.md does not document {option} of {name}"
@@ -221,7 +227,7 @@ def test_no_option_is_documented_that_is_not_there() -> None:
     known = {"--help", "--version"} | {
         option
         for command in main.commands.values()
-        for parameter in command.params
+        for parameter in parameters(command)
         for option in (*parameter.opts, *parameter.secondary_opts)
     }
     shown = set()

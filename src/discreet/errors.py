@@ -29,6 +29,10 @@ class SolverError(DisclosureError):
     """A program that could not be solved within its limits."""
 
 
+class LedgerError(DisclosureError):
+    """A ledger that cannot be opened, is not empty where it must be, or was tampered with."""
+
+
 class OutputError(DisclosureError):
     """A file that cannot be written."""
 

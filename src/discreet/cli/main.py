@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.accounts import accounts_command
 from discreet.cli.assess import assess_command
 from discreet.cli.bounds import bounds_command
 from discreet.cli.count import count_command
@@ -15,9 +16,11 @@ from discreet.cli.frontier import frontier_command
 from discreet.cli.identify import identify_command
 from discreet.cli.interrupts import insistent_interrupts, stop_insisting
 from discreet.cli.knowledge import knowledge_command
+from discreet.cli.ledger import ledger_command
 from discreet.cli.policy import policy_command
 from discreet.cli.posterior import posterior_command
 from discreet.cli.publish import publish_command
+from discreet.cli.serve import serve_command
 from discreet.cli.uniques import uniques_command
 from discreet.cli.widths import widths_command
 from discreet.errors import DisclosureError
@@ -63,6 +66,7 @@ def main() -> None:
 
 
 for command in (
+    accounts_command,
     assess_command,
     bounds_command,
     count_command,
@@ -71,9 +75,11 @@ for command in (
     frontier_command,
     identify_command,
     knowledge_command,
+    ledger_command,
     policy_command,
     posterior_command,
     publish_command,
+    serve_command,
     uniques_command,
     widths_command,
 ):

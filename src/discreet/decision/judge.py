@@ -101,19 +101,37 @@ class ShuttleJudge:
     def add(self, margins: Sequence[int]) -> bool:
         if self.shuttle is None and not self.restart(()):
             return False
+        assert self.shuttle is not None
+        held = self.holds(margins)
+        self.blocked = np.flatnonzero(self._width(self.shuttle) < self.beta)
+        if held:
+            self.commit(margins)
+        else:
+            self.roll_back()
+        return held
+
+    def holds(self, margins: Sequence[int]) -> bool:
+        """With these margins in? They are, until `commit` or `roll_back`."""
         shuttle = self.shuttle
         assert shuttle is not None
         if any(map(self.attribute.inside, margins)):
             return False
         held = shuttle.add(self._tables(margins), floor=self.beta)
-        self.blocked = np.flatnonzero(self._width(shuttle) < self.beta)
-        held = held and self._keeps(shuttle, [*self.sets, *margins])
-        if held:
-            shuttle.commit()
-            self.sets.extend(margins)
-        else:
-            shuttle.roll_back()
-        return held
+        return held and self._keeps(shuttle, [*self.sets, *margins])
+
+    def commit(self, margins: Sequence[int]) -> None:
+        assert self.shuttle is not None
+        self.shuttle.commit()
+        self.sets.extend(margins)
+
+    def roll_back(self) -> None:
+        assert self.shuttle is not None
+        self.shuttle.roll_back()
+
+    def bounds(self) -> tuple[Ints, Ints]:
+        """Of the small counts that are guarded."""
+        assert self.shuttle is not None
+        return self.shuttle.bounds(self.brief.cells.names, self.brief.cells.codes)
 
     def drop(self, margins: Sequence[int]) -> None:
         """Leave out some of the maximal margins, and keep what they contain."""

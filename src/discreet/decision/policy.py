@@ -143,6 +143,37 @@ class Alternatives:
     seconds: float = _key(60.0, "time for the search")
 
 
+@dataclass(frozen=True)
+class Server:
+    """What a table server answers, and how."""
+
+    rule: str = _key(
+        "static",
+        "static: a frontier chosen once; myopic: what is safe with all that is out; simulatable: "
+        "what is safe as far as the public can tell",
+        choices=("static", "myopic", "simulatable"),
+    )
+    approval: str = _key(
+        "review",
+        "what a custodian must approve: never (doubt is refused), review (doubt), always",
+        choices=("never", "review", "always"),
+    )
+    one_way: bool = _key(True, "are the one-way margins out from the start?")
+    curated: bool = _key(False, "can only margins be asked for that the custodian has listed?")
+    max_order: int = _key(0, "most variables of a margin; 0: any number")
+    cells: int = _key(100_000, "most cells of a table that is answered", least=1)
+    step_variables: int = _key(
+        0, "most variables of a request beyond a released margin in it; 0: any number"
+    )
+    step_cells: int = _key(0, "most cells that a request may newly publish; 0: any number")
+    quota: int = _key(0, "new tables for one user in a day; 0: any number")
+    delta: float = _key(0.05, "simulatable: most probability of an unsafe answer", most=1)
+    draws: int = _key(400, "simulatable: tables drawn to judge a request", least=2)
+    slot: float = _key(
+        0.25, "seconds: decisions by the data leave at multiples of this, whatever they took"
+    )
+
+
 SECTIONS: dict[str, Any] = {
     "small": Small,
     "sample": Sample,
@@ -153,6 +184,7 @@ SECTIONS: dict[str, Any] = {
     "belief": Belief,
     "knowledge": Knowledge,
     "alternatives": Alternatives,
+    "server": Server,
 }
 
 
@@ -174,6 +206,7 @@ class Policy:
     belief: Belief = field(default_factory=Belief)
     knowledge: Knowledge = field(default_factory=Knowledge)
     alternatives: Alternatives = field(default_factory=Alternatives)
+    server: Server = field(default_factory=Server)
     locked: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -186,6 +219,11 @@ class Policy:
         """A TOML file; `extends` names another that comes first, `locked` what it fixes."""
         return cls()._read(Path(path), ())
 
+    @classmethod
+    def loads(cls, text: str) -> Policy:
+        """What `to_toml` wrote."""
+        return cls()._merged(tomllib.loads(text), "policy")
+
     def _read(self, path: Path, above: tuple[Path, ...]) -> Policy:
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -196,14 +234,17 @@ class Policy:
             if path.resolve() in above:
                 raise PolicyError(f"the policy {str(path)!r} extends itself.")
             base = self._read(path.parent / str(parent), (*above, path.resolve()))
-        name, locked = content.pop("name", path.stem), content.pop("locked", [])
+        return base._merged(content, path.stem)
+
+    def _merged(self, content: dict[str, Any], name: str) -> Policy:
+        name, locked = content.pop("name", name), content.pop("locked", [])
         if not isinstance(locked, list):
             raise PolicyError(f"locked = {locked!r} must be a list of keys.")
-        changed = base.change(_flat(content))
+        changed = self.change(_flat(content))
         for key in locked:
             _find(key)
         return dataclasses.replace(
-            changed, name=str(name), locked={key: str(name) for key in locked} | dict(base.locked)
+            changed, name=str(name), locked={key: str(name) for key in locked} | dict(self.locked)
         )
 
     def change(self, changes: Mapping[str, Any]) -> Policy:

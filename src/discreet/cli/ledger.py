@@ -1,0 +1,173 @@
+"""`discreet ledger`: does a table server's ledger hold? Export, backup and restore."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import click
+
+from discreet.cli.options import json_option, print_json
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from discreet.server.ledger.chain import Verified
+
+database_option = click.option(
+    "--database",
+    metavar="URL",
+    envvar="DISCREET_DATABASE",
+    show_envvar=True,
+    default="sqlite:///discreet.db",
+    show_default=True,
+    help="Where the server keeps its ledgers.",
+)
+dataset_option = click.option("--dataset", metavar="SLUG", help="Only this data set's.")
+
+
+@click.group(
+    "ledger",
+    epilog="Example: discreet ledger verify --database sqlite:///discreet.db",
+)
+def ledger_command() -> None:
+    """The table server's ledger of requests, decisions and publications.
+
+    Each entry holds the hash of the one before. Exit code 0: done, and the ledger holds; 1: it
+    does not.
+    """
+
+
+@ledger_command.command("verify", epilog="Example: discreet ledger verify --dataset tract")
+@database_option
+@dataset_option
+@click.option(
+    "--head",
+    metavar="NUMBER:HASH",
+    help="Noted before; the ledger must still go through it. With --dataset.",
+)
+@json_option
+@click.pass_context
+def verify_command(
+    ctx: click.Context, database: str, dataset: str | None, head: str | None, as_json: bool
+) -> None:
+    """Look at every entry and publication: is anything changed, missing or out of order?
+
+    Prints the head of each ledger. Note it elsewhere: whoever rewrites all of a ledger is only
+    found by a head from before.
+    """
+    from discreet.errors import LedgerError
+    from discreet.server.ledger.chain import verify, verify_all
+    from discreet.server.ledger.database import open_database
+
+    if head is not None and dataset is None:
+        raise LedgerError("--head belongs to one ledger; name its --dataset.")
+    with closing(open_database(database)) as opened, opened.read() as session:
+        if dataset is None:
+            found = verify_all(session)
+        else:
+            found = [verify(session, _find(session, dataset), head=head)]
+    holds = all(one.holds for one in found)
+    if as_json:
+        print_json({"holds": holds, "ledgers": [one.to_json() for one in found]})
+    else:
+        _print(found)
+    ctx.exit(0 if holds else 1)
+
+
+@ledger_command.command("export", epilog="Example: discreet ledger export > ledger.jsonl")
+@database_option
+@dataset_option
+def export_command(database: str, dataset: str | None) -> None:
+    """Print data sets, entries and publications, a JSON line each; no accounts."""
+    from discreet.server.ledger.backup import export, export_all
+    from discreet.server.ledger.database import open_database
+    from discreet.server.ledger.schema import Dataset
+
+    with closing(open_database(database)) as opened, opened.read() as session:
+        if dataset is None:
+            lines = export_all(session)
+        else:
+            lines = export(session, session.get_one(Dataset, _find(session, dataset)))
+        for line in lines:
+            click.echo(line)
+
+
+@ledger_command.command("backup", epilog="Example: discreet ledger backup monday.db")
+@click.argument("file")
+@database_option
+def backup_command(file: str, database: str) -> None:
+    """Write all of the database to FILE, also while the server runs.
+
+    FILE is a database for SQLite, JSON lines for PostgreSQL. It has the accounts: keep it safe.
+    """
+    from discreet.server.ledger.backup import backup
+    from discreet.server.ledger.database import open_database
+
+    with closing(open_database(database)) as opened:
+        backup(opened, file)
+    click.echo(f"wrote {file}", err=True)
+
+
+@ledger_command.command(
+    "restore", epilog="Example: discreet ledger restore monday.db --database sqlite:///new.db"
+)
+@click.argument("file")
+@database_option
+@json_option
+def restore_command(file: str, database: str, as_json: bool) -> None:
+    """Fill an empty database from FILE, a backup or an export, and verify it.
+
+    Either kind of database can be restored from the other's backup. A FILE whose ledger does not
+    hold is refused.
+    """
+    from discreet.server.ledger.backup import restore
+
+    found = restore(file, database)
+    if as_json:
+        print_json({"holds": True, "ledgers": [one.to_json() for one in found]})
+    else:
+        _print(found)
+
+
+@ledger_command.command("migrate", epilog="Example: discreet ledger migrate")
+@database_option
+def migrate_command(database: str) -> None:
+    """Make the database, or bring an older one to this version."""
+    from discreet.data.database import hidden
+    from discreet.server.ledger.database import migrate
+
+    migrate(database)
+    click.echo(f"{hidden(database)} is ready", err=True)
+
+
+def _find(session: Session, slug: str) -> int:
+    from sqlalchemy import select
+
+    from discreet.errors import LedgerError
+    from discreet.server.ledger.schema import Dataset
+
+    found = session.execute(select(Dataset.slug, Dataset.id))
+    known: dict[str, int] = {row.slug: row.id for row in found}
+    if slug not in known:
+        raise LedgerError(f"there is no data set {slug!r}; there is {', '.join(known) or 'none'}.")
+    return known[slug]
+
+
+def _print(found: list[Verified]) -> None:
+    from rich.console import Console
+
+    from discreet.decision.verdict import Verdict
+    from discreet.look.palette import plural
+    from discreet.report.text import _item, _say
+
+    console = Console(highlight=False)
+    if not found:
+        click.echo("The database has no data set.")
+    for one in found:
+        size = f"{plural(one.entries, 'entry', 'entries')}, {plural(one.publications, 'table')}"
+        verdict = Verdict.PASS if one.holds else Verdict.FAIL
+        _item(console, verdict, f"{one.slug}: {size}", bold=True)
+        for problem in one.problems:
+            _say(console, str(problem))
+        click.echo(f"  head {one.head_number}:{one.head_hash}")

@@ -1,0 +1,90 @@
+"""`discreet serve`: the table server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from discreet.cli.options import data_options
+
+
+@click.command(
+    "serve",
+    epilog="Example: discreet serve example:czech --set server.rule=myopic "
+    "--set bounds.accept_outer=true",
+)
+@data_options
+@click.option("--policy", metavar="P", help="The policy, with its section [server].")
+@click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
+@click.option("--frontier", metavar="F", help="What the static rule serves; else searched for.")
+@click.option("--listed", metavar="F", help="What can be asked for, if the policy is curated.")
+@click.option("--slug", metavar="NAME", help="The data set's name in addresses.")
+@click.option("--title", default="", help="What the data set is called.")
+@click.option("--datasets", metavar="FILE", help="TOML: further data sets, older vintages first.")
+@click.option("--previous", metavar="SLUG", help="The older vintage that DATA replaces.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time to search for the frontier, once.",
+)
+@click.option("--database", metavar="URL", help="Of the ledger; else sqlite:///discreet.db.")
+@click.option("--host", help="Address to listen on; else 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Else 8000.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Processes; more than one need PostgreSQL.",
+)
+@click.option("--http", is_flag=True, help="Cookies without TLS: to try it out on one machine.")
+def serve_command(
+    data: str,
+    variables: str | None,
+    changes: tuple[str, ...],
+    slug: str | None,
+    datasets: str | None,
+    limit: float,
+    workers: int,
+    http: bool,
+    **options: Any,
+) -> None:
+    """The table server: the public asks for margins, and a ledger remembers.
+
+    Further settings are read from DISCREET_... in the environment; see the docs.
+    """
+    import re
+    from pathlib import Path
+
+    from discreet.errors import DataError
+
+    try:
+        from discreet.server.launch import DataSpec, read_specs, serve
+        from discreet.server.settings import Settings
+    except ModuleNotFoundError as error:
+        raise DataError(
+            f"the server needs {error.name}; install it with pip install 'discreet[server]'."
+        ) from None
+    given = {key: options.pop(key) for key in ("database", "host", "port") if key in options}
+    changed: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    if http:
+        changed["cookies_over_http"] = True
+    settings = Settings(**changed)
+    name = slug or re.sub(r"[^a-z0-9]+", "-", Path(data.rpartition(":")[2]).stem.lower()).strip("-")
+    spec = DataSpec(
+        slug=name,
+        data=data,
+        variables=tuple(v.strip() for v in variables.split(",")) if variables else None,
+        set=changes,
+        seconds=limit,
+        **options,
+    )
+    specs = [*(read_specs(datasets) if datasets else ()), spec]
+    click.echo(
+        f"Serving {', '.join(s.slug for s in specs)} at http://{settings.host}:{settings.port}"
+    )
+    serve(settings, specs, workers=workers)

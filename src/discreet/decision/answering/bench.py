@@ -1,0 +1,178 @@
+"""Would a further margin keep the policy, with all that is out? From scratch, or incrementally."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.decision.answering.space import within
+from discreet.decision.brief import Brief, Sets
+from discreet.decision.decide import decide
+from discreet.decision.judge import ShuttleJudge
+from discreet.decision.policy import Policy
+from discreet.decision.verdict import Verdict
+from discreet.intruder.bounds.bounder import QUICK
+from discreet.table.cells import Cells
+from discreet.table.lattice import maximal
+from discreet.table.table import Table
+
+Ints = NDArray[np.int64]
+FEW = 4  # margins up to which it is quicker to follow what they change
+PROOF_SECONDS = 2.0  # to look for tables, in one request
+
+
+class Bench(Protocol):
+    """What is out, and the verdict on what is asked for besides."""
+
+    out: Sets
+
+    def verdict(self, margins: Sequence[int]) -> Verdict:
+        """On all of them together."""
+
+    def rejects(self, margin: int) -> bool:
+        """Is it surely unsafe, at a quick look?"""
+
+    def take(self, margins: Iterable[int]) -> None: ...
+
+    def supposing(self, margins: Iterable[int]) -> AbstractContextManager[int | None]:
+        """As if they were out too; gives the narrowest width of a small count."""
+
+    def widths(self) -> tuple[Cells, Ints]:
+        """The small counts that are guarded, and their widths."""
+
+
+def bench(table: Table, policy: Policy) -> Bench:
+    brief = Brief(table, policy)
+    small = table.size * max(len(brief.cells), 1) <= QUICK
+    return WholeBench(brief) if small else ShuttleBench(brief)
+
+
+class WholeBench:
+    """Asks the rules of `assess`, each time from scratch: for small tables."""
+
+    def __init__(self, brief: Brief) -> None:
+        rule = brief.policy.bounds
+        quick = dataclasses.replace(rule, witness_seconds=min(rule.witness_seconds, PROOF_SECONDS))
+        self.brief = brief
+        self.out: Sets = ()
+        self.policy = dataclasses.replace(brief.policy, bounds=quick)
+        self._known: dict[Sets, Verdict] = {}
+
+    def verdict(self, margins: Sequence[int]) -> Verdict:
+        top = maximal([*self.out, *margins])
+        if top not in self._known:
+            release = self.brief.release(top)
+            self._known[top] = decide(self.brief.table, release, self.policy).verdict
+        return self._known[top]
+
+    def rejects(self, margin: int) -> bool:
+        return False
+
+    def take(self, margins: Iterable[int]) -> None:
+        self.out = maximal([*self.out, *margins])
+
+    @contextmanager
+    def supposing(self, margins: Iterable[int]) -> Iterator[int | None]:
+        before = self.out
+        self.take(margins)
+        try:
+            yield narrowest(self.widths()[1])
+        finally:
+            self.out = before
+
+    def widths(self) -> tuple[Cells, Ints]:
+        small = decide(self.brief.table, self.brief.release(self.out), self.policy).case.small
+        return small.cells, small.bounds.width
+
+
+class ShuttleBench:
+    """Asks the shuttle, which follows only what a further margin changes: for large tables.
+
+    Its bounds are outer; where the policy does not accept that, or has rules beyond bounds, the
+    rules of `assess` are asked about what the shuttle does not fail. It is `broken` if what is out
+    does not keep the policy: then nothing more does.
+    """
+
+    def __init__(self, brief: Brief) -> None:
+        self.brief = brief
+        self.out: Sets = ()
+        self.judge = ShuttleJudge(brief)
+        policy = brief.policy
+        self.settles = policy.bounds.accept_outer and not (
+            policy.belief.asked or policy.tables.least or policy.knowledge.target
+        )
+        self.broken = not self.judge.restart(())
+        self._trial: Sets | None = None
+        self._lower: Ints | None = None
+
+    def verdict(self, margins: Sequence[int]) -> Verdict:
+        if self.broken or any(map(self.rejects, margins)) or not self._holds(margins):
+            return Verdict.FAIL
+        if self.settles:
+            return Verdict.PASS
+        formula = self.brief.formula([*self.out, *margins])
+        rule = dataclasses.replace(self.brief.policy.bounds, witness_seconds=0.0)
+        policy = dataclasses.replace(self.brief.policy, bounds=rule)
+        return decide(self.brief.table, formula, policy).verdict
+
+    def rejects(self, margin: int) -> bool:
+        """A released count, less the lower bound of a small cell in it, is too little already."""
+        if self._lower is None:
+            self._forget()
+            self._lower = self.judge.bounds()[0]
+        width = self.brief.counts_at_small(margin) - self._lower
+        return len(width) > 0 and bool(width.min() < self.brief.policy.small.width)
+
+    def _holds(self, margins: Sequence[int]) -> bool:
+        """A trial, kept until the next one: it may be what is taken next."""
+        self._forget()
+        held = self.judge.holds(margins)
+        self._trial = tuple(margins) if held else None
+        if not held:
+            self.judge.roll_back()
+        return held
+
+    def _forget(self) -> None:
+        if self._trial is not None:
+            self.judge.roll_back()
+            self._trial = None
+
+    def take(self, margins: Iterable[int]) -> None:
+        out = self.out
+        new = tuple(m for m in margins if not within(m, out))
+        if not new:
+            return
+        if new == self._trial:
+            self.judge.commit(new)
+        else:
+            self._forget()
+            grown = self.judge.add(new) if len(new) <= FEW else self.judge.restart([*out, *new])
+            self.broken = self.broken or not grown
+        self._trial = self._lower = None
+        self.out = maximal([*out, *new])
+
+    @contextmanager
+    def supposing(self, margins: Iterable[int]) -> Iterator[int | None]:
+        self._forget()
+        before, saved = self.out, self.judge.save()
+        self.take(margins)
+        try:
+            yield narrowest(self.widths()[1])
+        finally:
+            self._forget()
+            self.judge.load(saved)
+            self.out, self._lower = before, None
+
+    def widths(self) -> tuple[Cells, Ints]:
+        self._forget()
+        lower, upper = self.judge.bounds()
+        return self.brief.cells, upper - lower
+
+
+def narrowest(widths: Ints) -> int | None:
+    return int(widths.min()) if len(widths) else None

@@ -1,0 +1,315 @@
+"""Would the policy fail a release of many tables? Asked of all of them at once.
+
+The widths of small counts and the attribute rule, by the bounds that `decide` finds: what the
+shuttle narrows too far fails; what greedy moves show to be wide enough does not; about the few
+tables in between `decide` is asked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.codebook import Variable
+from discreet.decision.brief import Sets
+from discreet.decision.decide import decide
+from discreet.decision.policy import Policy
+from discreet.decision.verdict import Verdict
+from discreet.intruder.posterior.moves import MOST_COLUMNS, Kernel, cubes
+from discreet.intruder.tables.split import open_cells, separate
+from discreet.release.release import Release
+from discreet.table.formula import Formula
+from discreet.table.keys import keys, unravel
+from discreet.table.lattice import bits, closure, maximal
+from discreet.table.table import Table
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+CIRCUITS = 100
+RISE, FALL, SPREAD = 0, 1, 2  # of a sum, as the kernel knows them
+ROOM = 9  # a count from which every move can start
+MOST_EFFECTS = 1 << 24
+MOST_SWAPS = 4_096
+
+
+def quick(policy: Policy) -> bool:
+    """Has the policy no rule but widths and attributes, by the tightest bounds?"""
+    others = policy.belief.asked or policy.tables.least or policy.knowledge.target
+    return not (
+        others
+        or policy.sample.check
+        or policy.closeness.share
+        or policy.bounds.method not in ("auto", "integer")
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Every sum of a table: on each axis the categories, then their sum."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return math.prod(n + 1 for n in self.shape)
+
+    @cached_property
+    def nodes(self) -> Ints:
+        return np.arange(self.size).reshape([n + 1 for n in self.shape])
+
+    def inside(self, margin: int) -> Ints:
+        """The nodes of a margin and of all within it."""
+        return self.nodes[
+            tuple(slice(None) if margin >> a & 1 else n for a, n in enumerate(self.shape))
+        ].ravel()
+
+    def cells(self, margin: int) -> Ints:
+        """The nodes that are cells of a margin, in its shape."""
+        return self.nodes[
+            tuple(slice(n) if margin >> a & 1 else n for a, n in enumerate(self.shape))
+        ]
+
+    @cached_property
+    def lines(self) -> tuple[Ints, Ints, Ints]:
+        """Of every sum: its first part, how far apart the parts are, how many they are."""
+        starts, strides, sizes = [], [], []
+        for axis, n in enumerate(self.shape):
+            first = np.take(self.nodes, 0, axis).ravel()
+            starts.append(first)
+            strides.append(np.full(len(first), self.nodes.strides[axis] // self.nodes.itemsize))
+            sizes.append(np.full(len(first), n))
+        return np.concatenate(starts), np.concatenate(strides), np.concatenate(sizes)
+
+    def sums(self, tables: Ints) -> Ints:
+        """Every node of each table."""
+        found = tables.reshape(len(tables), *self.shape)
+        for axis in range(1, found.ndim):
+            found = np.concatenate([found, found.sum(axis, keepdims=True, dtype=found.dtype)], axis)
+        return found.reshape(len(tables), self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Screen:
+    """Tables that share the margins that are out; `exact`: they are all that do."""
+
+    variables: tuple[Variable, ...]
+    policy: Policy
+    out: Sets
+    tables: Ints
+    exact: bool
+
+    def unsafe(self, margin: int) -> Bools:
+        """For which tables the policy fails what is out with a further margin."""
+        top = maximal([*self.out, margin])
+        if not quick(self.policy):
+            return np.array([self._fails(top, row) for row in range(len(self.tables))], bool)
+        if self.exact:
+            return self._checked(top, *self._extremes(margin))
+        low, high = self._settled(margin)
+        return self._checked(top, low, high, prove=True)
+
+    def _fails(self, top: Sets, row: int) -> bool:
+        table = table_of(self.variables, self.tables[row])
+        return fails(table, top, self.policy)
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        return Lattice(tuple(v.size for v in self.variables))
+
+    @cached_property
+    def sums(self) -> Ints:
+        return self.lattice.sums(self.tables)
+
+    # Bounds of every node
+
+    @cached_property
+    def _before(self) -> tuple[Ints, Ints]:
+        """With what is out: the same for all tables."""
+        from discreet._kernels.lattices import settle
+
+        sums = self.sums[:1]
+        low, high = np.zeros_like(sums), np.full_like(sums, sums[0, -1])
+        for margin in (0, *self.out):
+            nodes = self.lattice.inside(margin)
+            low[:, nodes] = high[:, nodes] = sums[:, nodes]
+        settle(low, high, *self.lattice.lines)
+        return low[0], high[0]
+
+    def _settled(self, margin: int) -> tuple[Ints, Ints]:
+        """With a further margin, by the shuttle."""
+        from discreet._kernels.lattices import settle
+
+        low, high = (np.tile(ends, (len(self.sums), 1)) for ends in self._before)
+        nodes = self.lattice.inside(margin)
+        low[:, nodes] = high[:, nodes] = self.sums[:, nodes]
+        settle(low, high, *self.lattice.lines)
+        return low, high
+
+    def _extremes(self, margin: int) -> tuple[Ints, Ints]:
+        """With a further margin: the least and the largest of all tables that share it."""
+        _, kind = np.unique(
+            self.sums[:, self.lattice.cells(margin).ravel()], axis=0, return_inverse=True
+        )
+        kind = kind.reshape(-1)
+        order = np.argsort(kind, kind="stable")
+        starts = np.searchsorted(kind[order], np.arange(kind.max() + 1))
+        low = np.minimum.reduceat(self.sums[order], starts)
+        high = np.maximum.reduceat(self.sums[order], starts)
+        return low[kind], high[kind]
+
+    # Rules
+
+    def _checked(self, top: Sets, low: Ints, high: Ints, *, prove: bool = False) -> Bools:
+        beta, most = self.policy.small.width, self.policy.small.most
+        rule, sums = self.policy.attribute, self.sums
+        unsafe = np.zeros(len(sums), bool)
+        doubts: list[tuple[Ints, ...]] = []  # row, node, kind, how far
+        if self._identifying and beta:
+            nodes = self.lattice.cells(self._identifying).ravel()
+            small = (sums[:, nodes] >= 1) & (sums[:, nodes] <= most)
+            unsafe |= (small & (high[:, nodes] - low[:, nodes] < beta)).any(1)
+            rows, at = np.nonzero(small)
+            doubts.append((rows, nodes[at], *_wanted(len(rows), SPREAD, beta)))
+        if rule.check:
+            group, joint = self._pairs(top)
+            size, count = sums[:, group], sums[:, joint]
+            limit = rule.share * size - 1e-9
+            some, below = size > 0, low[:, joint] < limit
+            unsafe |= (some & ~below).any(1)
+            if rule.exclusion:
+                unsafe |= (some & (high[:, joint] == 0)).any(1)
+                rows, at = np.nonzero(some & (count == 0))
+                doubts.append((rows, joint[at], *_wanted(len(rows), RISE, 1)))
+            rows, at = np.nonzero(some & (count >= limit))
+            fall = count[rows, at] - np.ceil(limit[rows, at]).astype(np.int64) + 1
+            doubts.append((rows, joint[at], np.full(len(rows), FALL), fall))
+        if prove:
+            self._prove(top, unsafe, doubts)
+        return unsafe
+
+    def _prove(self, top: Sets, unsafe: Bools, doubts: list[tuple[Ints, ...]]) -> None:
+        """Look for tables that show what the bounds only allow; else ask `decide`."""
+        from discreet._kernels.lattices import proven, wandered
+
+        if not doubts:
+            return
+        rows, nodes, kinds, wanted = (np.concatenate(c) for c in zip(*doubts, strict=True))
+        left = ~unsafe[rows]
+        for stage, moves in enumerate(self._moves(top) if left.any() else ()):
+            for prove in (proven, wandered) if stage else (proven,):
+                rows, nodes, kinds, wanted = rows[left], nodes[left], kinds[left], wanted[left]
+                left = ~prove(self.tables, rows, nodes, kinds, wanted, *moves)
+            if not left.any():
+                return
+        for row in np.unique(rows[left]):
+            unsafe[row] = self._fails(top, row)
+
+    @cached_property
+    def _identifying(self) -> int:
+        return sum(1 << place for place, v in enumerate(self.variables) if v.role.identifies)
+
+    def _pairs(self, top: Sets) -> tuple[Ints, Ints]:
+        """The nodes of released groups, and of each with a sensitive category besides."""
+        order, groups, joints = self.policy.attribute.order, [], []
+        for group in closure({s & self._identifying for s in top} - {0}):
+            for place, variable in enumerate(self.variables):
+                joint = group | 1 << place
+                if not variable.sensitive_codes or joint == group:
+                    continue
+                if group.bit_count() > order and not any(joint & ~s == 0 for s in top):
+                    continue
+                axis = (joint & ((1 << place) - 1)).bit_count()
+                cells = np.moveaxis(self.lattice.cells(joint), axis, -1)
+                cells = cells[..., list(variable.sensitive_codes)]
+                joints.append(cells.ravel())
+                groups.append(np.repeat(self.lattice.cells(group).ravel(), cells.shape[-1]))
+        none = [np.zeros(0, np.int64)]
+        return np.concatenate(groups or none), np.concatenate(joints or none)
+
+    def _moves(self, top: Sets) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
+        """Moves that keep the margins: where each begins, its cells, its steps, its effects."""
+        for moves in moves_of(self.variables, top):
+            moves = moves[: MOST_EFFECTS // self.lattice.size]
+            effects = np.ascontiguousarray(self.lattice.sums(moves.astype(np.int16)).T)
+            row, cell = np.nonzero(moves)
+            yield np.searchsorted(row, np.arange(len(moves) + 1)), cell, moves[row, cell], effects
+
+
+def _wanted(n: int, kind: int, far: int) -> tuple[Ints, Ints]:
+    return np.full(n, kind), np.full(n, far)
+
+
+def moves_of(variables: tuple[Variable, ...], top: Sets) -> Iterator[Ints]:
+    """Moves that keep the margins of any table: the simplest, then with swaps, then circuits."""
+    shape = tuple(v.size for v in variables)
+    cells = math.prod(shape)
+    codes = unravel(np.arange(cells), shape)
+    full = Table(variables, codes, np.full(cells, ROOM))
+    release = Release.margins(full, Formula(full.names, top))
+    opened, _ = open_cells(release, every_variable=True)
+    system, rng = separate(opened), np.random.default_rng(0)
+    moves = cubes(release, system, rng)
+    yield moves
+    moves = np.concatenate([swaps(shape, top, rng), moves])
+    yield moves
+    if cells <= MOST_COLUMNS:
+        yield np.concatenate([Kernel(system).circuits(CIRCUITS, rng), moves])
+
+
+def swaps(shape: tuple[int, ...], top: Sets, rng: np.random.Generator) -> Ints:
+    """Two people change places in some variables, which no margin ties to others they differ in."""
+    cells, k = math.prod(shape), len(shape)
+    codes = unravel(np.arange(cells), shape).astype(np.int64)
+    one, other = np.triu_indices(cells, 1)
+    differ = (codes[one] != codes[other]) @ (1 << np.arange(k))
+    found = [np.zeros((0, 4), np.int64)]
+    for d in np.unique(differ).tolist():
+        parts = _tied(d, top)
+        if d.bit_count() < 3 or len(parts) < 2:
+            continue
+        i, j = one[differ == d], other[differ == d]
+        for chosen in range(1, 1 << len(parts) - 1):
+            changed = sum(part for at, part in enumerate(parts) if chosen >> at & 1)
+            axes = (changed >> np.arange(k) & 1).astype(bool)
+            places = [i, j] + [
+                np.asarray(keys(np.where(axes, codes[a], codes[b]), shape), np.int64)
+                for a, b in ((i, j), (j, i))
+            ]
+            found.append(np.stack(places, 1))
+    listed = np.concatenate(found)
+    if len(listed) > MOST_SWAPS:
+        listed = listed[np.sort(rng.choice(len(listed), MOST_SWAPS, replace=False))]
+    moves = np.zeros((len(listed), cells), np.int64)
+    np.put_along_axis(moves, listed, np.array([[-1, -1, 1, 1]]), 1)
+    return moves
+
+
+def _tied(places: int, top: Sets) -> list[int]:
+    """The parts of a set of variables that no margin ties together."""
+    parts: list[int] = []
+    for place in bits(places):
+        part = 1 << place
+        near = [p for p in parts if any(s & part and s & p for s in top)]
+        parts = [p for p in parts if p not in near] + [sum(near) | part]
+    return parts
+
+
+def table_of(variables: tuple[Variable, ...], counts: Ints) -> Table:
+    """A row of counts in row-major order as a table."""
+    places = np.flatnonzero(counts)
+    codes = unravel(places, tuple(v.size for v in variables))
+    return Table(variables, codes, counts[places])
+
+
+def fails(table: Table, top: Sets, policy: Policy) -> bool:
+    """Does the policy fail these margins of the table, by the tightest bounds there are?"""
+    method = "integer" if policy.bounds.method == "auto" else policy.bounds.method
+    rule = dataclasses.replace(policy.bounds, method=method, seconds=math.inf, witness_seconds=0.0)
+    policy = dataclasses.replace(policy, bounds=rule)
+    return decide(table, Formula(table.names, top), policy).verdict is Verdict.FAIL

@@ -1,0 +1,133 @@
+"""Who a request comes from, and what it may do."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
+
+from fastapi import Depends
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discreet.server.errors import Refused
+
+if TYPE_CHECKING:
+    from discreet.server.settings import Settings
+    from discreet.server.site import Site
+
+RoleName = Literal["public", "analyst", "custodian", "auditor"]
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+FORM = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who asks; without a login, the public. `via`: how we know."""
+
+    user_id: int | None = None
+    name: str = "public"
+    role: RoleName = "public"
+    csrf: str | None = field(default=None, repr=False)
+    via: Literal["session", "key"] | None = None
+
+    @property
+    def actor(self) -> str:
+        """As the ledger names them."""
+        return "public" if self.user_id is None else str(self.user_id)
+
+
+PUBLIC = Visitor()
+
+
+def identify(request: Request) -> Visitor:
+    """Who sent a key or a session's cookie. A key goes first; a wrong one is refused.
+
+    Reads the database; kept with the request, for whoever asks next.
+    """
+    if (known := getattr(request.state, "visitor", None)) is not None:
+        return cast(Visitor, known)
+    site = cast("Site", request.app.state.site)
+    found: Visitor | None
+    if (key := bearer(request)) is not None:
+        found = site.accounts.by_key(key)
+        if found is None:
+            raise _login_needed("the key is wrong, revoked, or of an account that is closed.")
+    else:
+        token = request.cookies.get(cookie_name(site.settings))
+        found = site.accounts.by_session(token) if token else None
+    request.state.visitor = found or PUBLIC
+    return found or PUBLIC
+
+
+async def visitor(request: Request) -> Visitor:
+    """A dependency: who asks. What changes something must show that their page asked for it."""
+    found = await run_in_threadpool(identify, request)
+    if found.via == "session" and request.method not in SAFE:
+        await _check_csrf(request, found)
+    return found
+
+
+def needs(*roles: RoleName) -> Callable[..., Awaitable[Visitor]]:
+    """A dependency: who asks, if their role is one of these."""
+    if odd := set(roles) - set(get_args(RoleName)):
+        raise ValueError(f"there is no role {odd.pop()!r}; there are {get_args(RoleName)}.")
+
+    async def allowed(found: Annotated[Visitor, Depends(visitor)]) -> Visitor:
+        if found.role in roles:
+            return found
+        if found.role == "public":
+            raise _login_needed("log in, or send a key.")
+        raise Refused(403, "not_allowed", f"this is not for the role {found.role}.")
+
+    return allowed
+
+
+def bearer(request: Request) -> str | None:
+    """The key of `Authorization: Bearer KEY`."""
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else None
+
+
+def cookie_name(settings: Settings) -> str:
+    """Browsers take __Host- only over https, for one host, and from itself."""
+    return "discreet" if settings.cookies_over_http else "__Host-discreet"
+
+
+def set_cookie(response: Response, settings: Settings, token: str) -> None:
+    """What `Accounts.start_session` gave, for the browser to send from now on."""
+    response.set_cookie(
+        cookie_name(settings),
+        token,
+        max_age=round(settings.session_hours * 3600),
+        path="/",
+        secure=not settings.cookies_over_http,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def clear_cookie(response: Response, settings: Settings) -> None:
+    response.delete_cookie(
+        cookie_name(settings),
+        path="/",
+        secure=not settings.cookies_over_http,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+async def _check_csrf(request: Request, found: Visitor) -> None:
+    sent: object = request.headers.get("x-csrf-token")
+    if sent is None and request.headers.get("content-type", "").partition(";")[0].strip() == FORM:
+        sent = (await request.form()).get("csrf")
+    known = (found.csrf or "").encode()
+    same = isinstance(sent, str) and hmac.compare_digest(sent.encode("utf-8", "replace"), known)
+    if not same or not known:
+        raise Refused(403, "csrf", "the page is out of date; load it again and repeat the step.")
+
+
+def _login_needed(message: str) -> Refused:
+    return Refused(401, "login_needed", message, headers={"WWW-Authenticate": "Bearer"})

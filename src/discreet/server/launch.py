@@ -1,0 +1,208 @@
+"""Putting data sets behind a server: read, judge the frontier once, open the ledgers, serve."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+from sqlalchemy import make_url
+
+from discreet.decision.policy import Policy
+from discreet.errors import DataError, LedgerError
+from discreet.look.progress import working
+from discreet.server.accounts import Accounts
+from discreet.server.catalogue import Catalogue
+from discreet.server.counter import Counter
+from discreet.server.ledger import store
+from discreet.server.ledger.database import Database, migrate, open_database
+from discreet.server.settings import Settings
+from discreet.server.site import Site
+from discreet.table.formula import Formula
+from discreet.table.load import load
+from discreet.table.table import Table
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+SPEC = "DISCREET_SERVED"  # how worker processes learn what is served
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A data set to be served: where it is, and on which terms."""
+
+    slug: str
+    data: str
+    title: str = ""
+    count: str | None = None
+    codebook: str | None = None
+    table: str | None = None
+    variables: tuple[str, ...] | None = None
+    policy: str | None = None
+    set: tuple[str, ...] = ()
+    frontier: str | None = None
+    listed: str | None = None
+    previous: str | None = None
+    seconds: float = 60.0
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> DataSpec:
+        known = cls.__dataclass_fields__
+        if odd := sorted(set(content) - set(known)):
+            raise DataError(f"a data set has {odd[0]!r}; it may have {', '.join(known)}.")
+        for name in ("slug", "data"):
+            if not isinstance(content.get(name), str):
+                raise DataError(f"a data set needs a {name}.")
+        lists = {k: tuple(v) for k, v in content.items() if isinstance(v, list)}
+        return cls(**{**content, **lists})
+
+    def read(self) -> Table:
+        return load(
+            self.data,
+            count=self.count,
+            codebook=self.codebook,
+            table=self.table,
+            variables=self.variables,
+        )
+
+    def terms(self) -> Policy:
+        policy = Policy.read(self.policy) if self.policy else Policy()
+        return policy.set(self.set)
+
+
+def read_specs(path: str | Path) -> list[DataSpec]:
+    """A TOML file with a table [[datasets]] for each."""
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {str(path)!r}: {error}.") from None
+    listed = content.get("datasets")
+    if not isinstance(listed, list) or not listed:
+        raise DataError(f"{str(path)!r} names no data set; write [[datasets]] for each.")
+    return [DataSpec.of(entry) for entry in listed]
+
+
+def prepare(settings: Settings, specs: Sequence[DataSpec]) -> Settings:
+    """Make the database and the secret if they are not there, and open what is new."""
+    migrate(settings.database)
+    settings = settings.model_copy(update={"secret": SecretStr(_secret(settings))})
+    build_site(settings, specs).database.close()
+    return settings
+
+
+def build_site(settings: Settings, specs: Sequence[DataSpec]) -> Site:
+    """Everything that handlers work with."""
+    database = open_database(settings.database)
+    counter = Counter(database, settings.secret.get_secret_value().encode())
+    for spec in specs:
+        with working(f"opening {spec.slug}"):
+            _open(counter, spec)
+    return Site(
+        settings,
+        database,
+        counter,
+        Catalogue(database),
+        Accounts(database, hours=settings.session_hours),
+    )
+
+
+def application() -> FastAPI:
+    """The application of a worker process."""
+    from discreet.server.app import create_app
+
+    settings = Settings()
+    specs = [DataSpec.of(entry) for entry in json.loads(os.environ[SPEC])]
+    return create_app(settings, build_site(settings, specs))
+
+
+def serve(settings: Settings, specs: Sequence[DataSpec], *, workers: int = 1) -> None:
+    """Serve until the process is asked to stop; requests under way are finished first."""
+    import uvicorn
+
+    if workers > 1 and make_url(settings.database).get_backend_name() == "sqlite":
+        raise DataError("several workers need PostgreSQL; give its address with --database.")
+    settings = prepare(settings, specs)
+    os.environ[SPEC] = json.dumps([asdict(spec) for spec in specs])
+    for name, value in settings.model_dump(exclude={"secret"}, exclude_none=True).items():
+        os.environ[f"DISCREET_{name.upper()}"] = str(value)
+    os.environ["DISCREET_SECRET"] = settings.secret.get_secret_value()
+    uvicorn.run(
+        "discreet.server.launch:application",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=1_000,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=30,
+        h11_max_incomplete_event_size=32_768,
+    )
+
+
+def _open(counter: Counter, spec: DataSpec) -> None:
+    table, policy = spec.read(), spec.terms()
+    frontier = None if spec.frontier is None else _margins(spec.frontier, table)
+    if frontier is None and policy.server.rule == "static":
+        frontier = _known_frontier(counter.database, spec.slug) or _found(table, policy, spec)
+    counter.open(
+        table,
+        policy,
+        slug=spec.slug,
+        title=spec.title,
+        frontier=frontier,
+        listed=None if spec.listed is None else _margins(spec.listed, table),
+        previous=spec.previous,
+    )
+
+
+def _known_frontier(database: Database, slug: str) -> list[list[str]] | None:
+    with database.read() as session:
+        found = store.find_dataset(session, slug)
+        return None if found is None else found.frontier
+
+
+def _found(table: Table, policy: Policy, spec: DataSpec) -> list[list[str]]:
+    """The frontier that the static rule serves, chosen once."""
+    from discreet.decision.frontier import frontier
+
+    found = frontier(
+        table,
+        policy=policy,
+        certified=not policy.bounds.accept_outer,
+        max_order=policy.server.max_order or None,
+        seconds=spec.seconds,
+    )
+    return [list(margin) for margin in found.formula.margins]
+
+
+def _margins(text: str, table: Table) -> list[list[str]]:
+    return [list(margin) for margin in Formula.parse(text, table.names).margins]
+
+
+def _secret(settings: Settings) -> str:
+    """The secret that was given, or one beside the SQLite file, which only its owner reads."""
+    given = settings.secret.get_secret_value()
+    if given:
+        return given
+    url = make_url(settings.database)
+    if url.get_backend_name() != "sqlite":
+        raise LedgerError(
+            "set DISCREET_SECRET: a server on PostgreSQL needs a secret to sign with."
+        )
+    path = Path(f"{url.database}.secret")
+    if not path.exists():
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+    return path.read_text().strip()

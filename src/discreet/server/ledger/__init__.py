@@ -1,0 +1,1 @@
+"""The ledger: every request, decision and publication, append-only and chained by hashes."""

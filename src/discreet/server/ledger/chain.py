@@ -1,0 +1,282 @@
+"""The chain of hashes through a ledger, and whether it still holds.
+
+Each entry's hash is taken over all that the entry says and the hash of the entry before, so that
+whoever changes, removes, swaps or adds one must rewrite all that follow. Whoever rewrites
+everything, and the head, is only found by a head that was noted elsewhere before: an export, or
+what `verify` printed.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from math import prod
+from typing import Any
+
+from sqlalchemy import Row, Select, Text, select, text, type_coerce
+from sqlalchemy.orm import Session
+
+from discreet.errors import LedgerError
+from discreet.server.ledger.schema import (
+    Base,
+    Canonical,
+    Dataset,
+    Entry,
+    Kind,
+    Publication,
+    canonical,
+)
+
+START = "0" * 64  # before the first entry
+OUTSIDE = {"dataset_id", "hash"}  # of an entry: not hashed
+TERMS = (
+    "title",
+    "opened_at",
+    "fingerprint",
+    "policy",
+    "policy_version",
+    "frontier",
+    "listed",
+    "variables",
+    "closed_at",
+)
+GUARDS = {
+    "entries_are_not_updated",
+    "entries_are_not_deleted",
+    "publications_are_not_updated",
+    "publications_are_withdrawn_once",
+    "publications_are_not_deleted",
+    "datasets_are_not_deleted",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What does not hold, at which entry."""
+
+    number: int | None
+    what: str
+
+    def __str__(self) -> str:
+        return self.what if self.number is None else f"entry {self.number}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """How a data set's ledger was found."""
+
+    slug: str
+    entries: int
+    publications: int
+    head_number: int
+    head_hash: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def holds(self) -> bool:
+        return not self.problems
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "dataset": self.slug,
+            "holds": self.holds,
+            "entries": self.entries,
+            "publications": self.publications,
+            "head": f"{self.head_number}:{self.head_hash}",
+            "problems": [{"entry": p.number, "what": p.what} for p in self.problems],
+        }
+
+
+def entry_hash(entry: Entry, slug: str) -> str:
+    """SHA-256 over the canonical JSON of all that an entry says, and of which data set."""
+    stored = {
+        column.name: canonical(value) if isinstance(column.type, Canonical) else value
+        for column in Entry.__table__.columns
+        if (value := getattr(entry, column.name)) is not None
+    }
+    return stored_hash(stored, slug)
+
+
+def stored_hash(stored: Mapping[str, Any], slug: str) -> str:
+    """The same, from the columns as the database has them, JSON as text; what is null is left out.
+
+    >>> stored_hash({"number": 1, "kind": "opened", "note": None, "previous": START}, "tract")[:8]
+    '1deb0959'
+    """
+    said = {k: v for k, v in stored.items() if v is not None and k not in OUTSIDE}
+    return sha256(canonical(said | {"dataset": slug}).encode()).hexdigest()
+
+
+def table_hash(variables: Sequence[Mapping[str, Any]], margin: Sequence[str], raw: bytes) -> str:
+    """SHA-256 over names, categories and counts (64-bit, little-endian) of a published margin."""
+    chosen = [[v["name"], v["categories"]] for v in _chosen(variables, margin)]
+    return sha256(canonical(chosen).encode() + b"\n" + raw).hexdigest()
+
+
+def shape_of(variables: Sequence[Mapping[str, Any]], margin: Sequence[str]) -> tuple[int, ...]:
+    return tuple(len(v["categories"]) for v in _chosen(variables, margin))
+
+
+def _chosen(
+    variables: Sequence[Mapping[str, Any]], margin: Sequence[str]
+) -> list[Mapping[str, Any]]:
+    chosen = [variable for variable in variables if variable["name"] in margin]
+    names = [variable["name"] for variable in chosen]
+    if list(margin) != names:
+        order = ", ".join(variable["name"] for variable in variables)
+        raise LedgerError(f"{list(margin)} is no margin of {order}, in this order.")
+    return chosen
+
+
+def terms_of(session: Session, dataset: Dataset) -> dict[str, Any]:
+    """What a data set's answers depend on; changes only with an entry."""
+    previous = None if dataset.previous is None else session.get(Dataset, dataset.previous)
+    terms = {name: getattr(dataset, name) for name in TERMS}
+    return terms | {"previous": None if previous is None else previous.slug}
+
+
+def verify(session: Session, dataset: Dataset | int, *, head: str | None = None) -> Verified:
+    """Look at every entry and publication of a data set's ledger.
+
+    `head` is one that was noted before, NUMBER:HASH; the ledger must still go through it.
+    """
+    check = _Check(session, dataset if isinstance(dataset, int) else dataset.id)
+    check.guards()
+    check.entries(head)
+    check.publications()
+    return Verified(
+        str(check.dataset["slug"]),
+        check.number,
+        check.published,
+        check.dataset["head_number"],
+        check.dataset["head_hash"],
+        tuple(check.problems),
+    )
+
+
+def verify_all(session: Session) -> list[Verified]:
+    """Every ledger in the database."""
+    known = list(session.scalars(select(Dataset.id).order_by(Dataset.id)))
+    lost = select(Entry.dataset_id).where(Entry.dataset_id.not_in(known)).distinct()
+    problem = Problem(None, "there are entries of a data set that is not there.")
+    return [verify(session, found) for found in known] + [
+        Verified(f"data set {found}", 0, 0, 0, START, (problem,)) for found in session.scalars(lost)
+    ]
+
+
+class _Check:
+    """Reads what is stored as it is, and trusts none of it."""
+
+    def __init__(self, session: Session, dataset_id: int) -> None:
+        found = session.execute(_stored(Dataset, Dataset.id == dataset_id)).one()
+        self.session, self.id, self.dataset = session, dataset_id, dict(found._mapping)
+        self.problems: list[Problem] = []
+        self.number = self.published = 0
+        self.granted: dict[int, tuple[str, str]] = {}  # number: margin, table hash
+        self.withdrawn: dict[int, tuple[int, str, str]] = {}  # number: by which entry, when, why
+        self.variables: list[dict[str, Any]] = []
+
+    def note(self, what: str, number: int | None = None) -> None:
+        self.problems.append(Problem(number, what))
+
+    def guards(self) -> None:
+        """The triggers that forbid changes are there and on."""
+        if self.session.get_bind().dialect.name == "sqlite":
+            found = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        else:
+            found = "SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A')"
+        for name in sorted(GUARDS - set(self.session.scalars(text(found)))):
+            self.note(f"the database does not see to it that {name.replace('_', ' ')}.")
+
+    def entries(self, head: str | None) -> None:
+        before, terms, heads = START, None, set()
+        for row in self._rows(Entry, Entry.dataset_id):
+            stored = dict(row._mapping)
+            number = self.number = self.number + 1
+            if stored["number"] != number:
+                self.note(f"there is {stored['number']} instead.", number)
+                self.number = stored["number"] if isinstance(stored["number"], int) else number
+            if stored["previous"] != before:
+                self.note("it does not follow the entry before.", number)
+            if not _matches(stored, self.dataset["slug"]):
+                self.note("it was changed: its hash is another.", number)
+            before, terms = stored["hash"], stored["terms"] or terms
+            heads.add(f"{stored['number']}:{before}")
+            self._remember(stored)
+        if (self.number, before) != (self.dataset["head_number"], self.dataset["head_hash"]):
+            last = self.dataset["head_number"]
+            self.note(f"the ledger ends at entry {self.number}; it should at {last}, as it was.")
+        if head is not None and head not in heads:
+            self.note(f"the ledger does not go through {head}.")
+        if not self._same(terms):
+            self.note("the data set's terms are not those of the last entry that has them.")
+
+    def _same(self, terms: Any) -> bool:
+        """Does the data set stand as the ledger says?"""
+        slug = select(Dataset.slug).where(Dataset.id == self.dataset["previous"])
+        found: dict[str, Any] = {"previous": self.session.scalar(slug)}
+        try:
+            for name in TERMS:
+                stored = self.dataset[name]
+                json_ = isinstance(Dataset.__table__.columns[name].type, Canonical)
+                found[name] = json.loads(stored) if json_ and stored is not None else stored
+                if json_ and stored is not None and canonical(found[name]) != stored:
+                    return False
+            self.variables = found["variables"]
+            return bool(terms == canonical(found))
+        except (ValueError, TypeError):
+            return False
+
+    def _remember(self, stored: Mapping[str, Any]) -> None:
+        if stored["table_hash"] is not None:
+            self.granted[stored["number"]] = stored["margin"], stored["table_hash"]
+        if stored["kind"] == Kind.WITHDRAWN:
+            self.withdrawn[stored["about"]] = stored["number"], stored["at"], stored["note"]
+
+    def publications(self) -> None:
+        for row in self._rows(Publication, Publication.dataset_id):
+            self.published += 1
+            _, number, margin, counts, hash_, *withdrawn = tuple(row)
+            if self.granted.pop(number, None) != (margin, hash_):
+                self.note("its publication is not the one that it granted.", number)
+            elif not self._right(margin, counts, hash_):
+                self.note("its published counts were changed.", number)
+            _, *known = self.withdrawn.pop(number, (0, None, None))
+            if withdrawn != known:
+                self.note("its withdrawal is not the one in the ledger.", number)
+        for number in self.granted:
+            self.note("its publication is missing.", number)
+        for by, *_ in self.withdrawn.values():
+            self.note("it withdraws what was not published.", by)
+
+    def _right(self, margin: str, counts: bytes, hash_: str) -> bool:
+        try:
+            names = json.loads(margin)
+            size = 8 * prod(shape_of(self.variables, names))
+            raw = zlib.decompressobj().decompress(counts, size + 1)
+            return table_hash(self.variables, names, raw) == hash_
+        except (ValueError, TypeError, KeyError, zlib.error, LedgerError):
+            return False
+
+    def _rows(self, model: type[Base], owner: Any) -> Iterable[Row[Any]]:
+        found = _stored(model, owner == self.id).order_by(*model.__table__.primary_key)
+        return self.session.execute(found, execution_options={"yield_per": 500})
+
+
+def _matches(stored: Mapping[str, Any], slug: str) -> bool:
+    try:
+        return bool(stored_hash(stored, slug) == stored["hash"])
+    except TypeError:  # bytes where text should be
+        return False
+
+
+def _stored(model: type[Base], where: Any) -> Select[Any]:
+    """The rows as the database has them, JSON as text."""
+    columns = [
+        type_coerce(c, Text).label(c.name) if isinstance(c.type, Canonical) else c
+        for c in model.__table__.columns
+    ]
+    return select(*columns).where(where)

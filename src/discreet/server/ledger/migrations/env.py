@@ -1,0 +1,18 @@
+"""How alembic runs the migrations: on the connection that `migrate` hands over."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from discreet.server.ledger.schema import Base
+
+
+def run() -> None:
+    connection = context.config.attributes["connection"]
+    context.configure(connection=connection, target_metadata=Base.metadata)
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+if __name__ == "env_py":  # the name under which alembic loads this file
+    run()
