@@ -1,5 +1,6 @@
 """Policies: defaults, files, locks, and refusal of what is unknown."""
 
+import dataclasses
 import tomllib
 
 import pytest
@@ -77,3 +78,9 @@ def test_an_unreadable_file_is_refused(tmp_path):
     path.write_bytes(b'name = "\xe9"')
     with pytest.raises(PolicyError, match="cannot read the policy"):
         Policy.read(path)
+
+
+def test_any_text_comes_back_from_the_file():
+    odd = 'a"b\n\\c é\x7f\U0001f600'
+    policy = dataclasses.replace(Policy.of({"belief.model": odd}), name=odd)
+    assert Policy.loads(policy.to_toml()) == policy

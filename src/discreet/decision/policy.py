@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -282,7 +283,7 @@ class Policy:
 
     def to_toml(self) -> str:
         """The policy as a file, with what each key means."""
-        lines = [f'name = "{self.name}"', f"locked = {_toml(sorted(self.locked))}", ""]
+        lines = [f"name = {_toml(self.name)}", f"locked = {_toml(sorted(self.locked))}", ""]
         for name, section in SECTIONS.items():
             lines += [f"[{name}]  # {section.__doc__}"]
             for entry in dataclasses.fields(section):
@@ -345,4 +346,6 @@ def _toml(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value)

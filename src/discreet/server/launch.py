@@ -89,12 +89,10 @@ def read_specs(path: str | Path) -> list[DataSpec]:
     return [DataSpec.of(entry) for entry in listed]
 
 
-def prepare(settings: Settings, specs: Sequence[DataSpec]) -> Settings:
-    """Make the database and the secret if they are not there, and open what is new."""
+def prepare(settings: Settings) -> Settings:
+    """Make the database and the secret if they are not there."""
     migrate(settings.database)
-    settings = settings.model_copy(update={"secret": SecretStr(_secret(settings))})
-    build_site(settings, specs).database.close()
-    return settings
+    return settings.model_copy(update={"secret": SecretStr(_secret(settings))})
 
 
 def build_site(settings: Settings, specs: Sequence[DataSpec]) -> Site:
@@ -128,14 +126,20 @@ def serve(settings: Settings, specs: Sequence[DataSpec], *, workers: int = 1) ->
 
     if workers > 1 and make_url(settings.database).get_backend_name() == "sqlite":
         raise DataError("several workers need PostgreSQL; give its address with --database.")
-    settings = prepare(settings, specs)
-    os.environ[SPEC] = json.dumps([asdict(spec) for spec in specs])
-    for name, value in settings.model_dump(exclude={"secret"}, exclude_none=True).items():
-        os.environ[f"DISCREET_{name.upper()}"] = str(value)
-    os.environ["DISCREET_SECRET"] = settings.secret.get_secret_value()
+    settings = prepare(settings)
+    site = build_site(settings, specs)  # what is new is opened here, once
+    app: FastAPI | str
+    if workers == 1:
+        from discreet.server.app import create_app
+
+        app = create_app(settings, site)
+    else:
+        site.database.close()
+        _tell_workers(settings, specs)
+        app = "discreet.server.launch:application"
     uvicorn.run(
-        "discreet.server.launch:application",
-        factory=True,
+        app,
+        factory=workers > 1,
         host=settings.host,
         port=settings.port,
         workers=workers,
@@ -148,6 +152,13 @@ def serve(settings: Settings, specs: Sequence[DataSpec], *, workers: int = 1) ->
         timeout_graceful_shutdown=30,
         h11_max_incomplete_event_size=32_768,
     )
+
+
+def _tell_workers(settings: Settings, specs: Sequence[DataSpec]) -> None:
+    os.environ[SPEC] = json.dumps([asdict(spec) for spec in specs])
+    for name, value in settings.model_dump(exclude={"secret"}, exclude_none=True).items():
+        os.environ[f"DISCREET_{name.upper()}"] = str(value)
+    os.environ["DISCREET_SECRET"] = settings.secret.get_secret_value()
 
 
 def _open(counter: Counter, spec: DataSpec) -> None:

@@ -1,0 +1,1 @@
+"""Routes under /api/v1: each calls one function and returns one view."""

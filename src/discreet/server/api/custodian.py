@@ -1,0 +1,172 @@
+"""What custodians decide, and what they and auditors read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+
+from discreet.errors import DisclosureError
+from discreet.server.api.replies import Number, Slug, Text
+from discreet.server.api.roles import ONE, Allowed, documented
+from discreet.server.custody import (
+    DryRunView,
+    LedgerView,
+    ListedView,
+    PendingView,
+    PolicyView,
+    RefusalsView,
+    SpaceView,
+    VerificationView,
+    checked_changes,
+    dry_run_view,
+    ledger_view,
+    listed_view,
+    pending_view,
+    policy_view,
+    refusals_view,
+    space_view,
+    verification_view,
+)
+from discreet.server.errors import Refused
+from discreet.server.site import site_of
+from discreet.server.views import DecisionView, chosen, decision_view, served
+
+T = TypeVar("T")
+router = APIRouter(prefix=ONE, tags=["custody"])
+Note = Annotated[Text, Field(max_length=2_000)]
+
+
+class NoteBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    note: Note = ""
+
+
+class DryRunBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    changes: dict[str, bool | int | float | Text] = Field(
+        min_length=1, max_length=100, examples=[{"small.width": 5}]
+    )
+
+
+class ListedBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    margins: list[list[str]] = Field(max_length=1_000, examples=[[["Race", "Income"]]])
+
+
+class PolicyBody(DryRunBody):
+    note: Note = ""
+
+
+@router.get("/ledger", response_model=LedgerView, responses=documented(404))
+def ledger(
+    request: Request,
+    who: Allowed,
+    slug: Slug,
+    after: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+    limit: Annotated[int, Query(ge=1, le=5_000)] = 500,
+) -> LedgerView:
+    """Entries after a number."""
+    return ledger_view(site_of(request), slug, after, limit)
+
+
+@router.get("/ledger/verification", response_model=VerificationView, responses=documented(404))
+def verification(request: Request, who: Allowed, slug: Slug) -> VerificationView:
+    """Is the ledger as it was written?"""
+    return verification_view(site_of(request), slug)
+
+
+@router.get("/space", response_model=SpaceView, responses=documented(404))
+def space(request: Request, who: Allowed, slug: Slug) -> SpaceView:
+    """How many margins are released, possible and gone; for custodians also the risk left."""
+    return space_view(site_of(request), slug, cells=who.role == "custodian")
+
+
+@router.get("/refusals", response_model=RefusalsView, responses=documented(404))
+def refusals(request: Request, who: Allowed, slug: Slug) -> RefusalsView:
+    """What was refused as unsafe, and what that tells."""
+    return refusals_view(site_of(request), slug)
+
+
+@router.get("/pending", response_model=PendingView, responses=documented(404))
+def pending(request: Request, who: Allowed, slug: Slug, cost: bool = False) -> PendingView:
+    """What waits for a decision; with `cost`, what each would close off."""
+    return pending_view(site_of(request), slug, cost=cost)
+
+
+@router.post("/pending/{number}/approve", response_model=DecisionView, responses=documented(404))
+def approve(
+    request: Request, who: Allowed, slug: Slug, number: Number, body: NoteBody
+) -> DecisionView:
+    """Publish what waits, if it is still safe."""
+    site = site_of(request)
+    site.catalogue.dataset(slug)
+    served(site, slug)
+    return decision_view(site, slug, site.counter.approve(slug, number, who.actor, body.note))
+
+
+@router.post("/pending/{number}/reject", response_model=DecisionView, responses=documented(404))
+def reject(
+    request: Request, who: Allowed, slug: Slug, number: Number, body: NoteBody
+) -> DecisionView:
+    """Decide against what waits."""
+    site = site_of(request)
+    site.catalogue.dataset(slug)
+    served(site, slug)
+    return decision_view(site, slug, site.counter.reject(slug, number, who.actor, body.note))
+
+
+@router.get("/policy", response_model=PolicyView, responses=documented(404))
+def policy(request: Request, who: Allowed, slug: Slug) -> PolicyView:
+    """Every key, its value and what it means."""
+    return policy_view(site_of(request), slug)
+
+
+@router.post("/policy/dry-run", response_model=DryRunView, responses=documented(404))
+def dry_run(request: Request, who: Allowed, slug: Slug, body: DryRunBody) -> DryRunView:
+    """What another policy would change; nothing is changed."""
+    site = site_of(request)
+    site.catalogue.dataset(slug)
+    return _usable(lambda: dry_run_view(site, slug, body.changes))
+
+
+@router.post("/policy", response_model=PolicyView, responses=documented(404))
+def change_policy(request: Request, who: Allowed, slug: Slug, body: PolicyBody) -> PolicyView:
+    """Other terms from now on."""
+    site = site_of(request)
+    site.catalogue.dataset(slug)
+    served(site, slug)
+    changes = checked_changes(site, slug, body.changes)
+    _usable(lambda: site.counter.change_policy(slug, changes, who.actor, body.note))
+    return policy_view(site, slug)
+
+
+@router.get("/listed", response_model=ListedView, responses=documented(404))
+def listed(request: Request, who: Allowed, slug: Slug) -> ListedView:
+    """The largest tables that can be asked for, where the policy is curated."""
+    return listed_view(site_of(request), slug)
+
+
+@router.post("/listed", response_model=ListedView, responses=documented(404))
+def list_margins(request: Request, who: Allowed, slug: Slug, body: ListedBody) -> ListedView:
+    """What can be asked for from now on: these tables and everything within them."""
+    site = site_of(request)
+    overview = site.catalogue.dataset(slug)
+    served(site, slug)
+    margins = [chosen(overview, margin) for margin in body.margins]
+    site.counter.list_margins(slug, margins, who.actor)
+    return listed_view(site, slug)
+
+
+def _usable(work: Callable[[], T]) -> T:
+    """A policy that does not fit the data is the custodian's mistake."""
+    try:
+        return work()
+    except DisclosureError as error:
+        raise Refused(422, "wrong_input", str(error)) from None

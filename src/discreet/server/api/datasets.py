@@ -1,0 +1,83 @@
+"""What is served, how a margin stands, what is out, how it is used."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discreet.server.api.replies import Slug, tagged
+from discreet.server.api.roles import API, Allowed, documented
+from discreet.server.asking import describe, look
+from discreet.server.site import site_of
+from discreet.server.views import (
+    DatasetsView,
+    DatasetView,
+    FrontierView,
+    StatisticsView,
+    StatusView,
+    datasets_view,
+    frontier_view,
+    statistics_view,
+)
+
+router = APIRouter(prefix=f"{API}/datasets", tags=["data sets"])
+SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that was sent."}}
+
+
+@router.get("", response_model=DatasetsView, responses={**documented(), **SAME})
+def datasets(request: Request, who: Allowed) -> Response:
+    """What is served."""
+    return tagged(request, datasets_view(site_of(request)))
+
+
+@router.get("/{slug}", response_model=DatasetView, responses={**documented(404), **SAME})
+async def dataset(request: Request, who: Allowed, slug: Slug) -> Response:
+    """Variables and categories, the rules in words, and how many tables are out or possible."""
+    return tagged(request, await describe(request, slug))
+
+
+@router.get("/{slug}/status", response_model=StatusView, responses={**documented(404), **SAME})
+async def status(
+    request: Request,
+    who: Allowed,
+    slug: Slug,
+    variables: Annotated[str, Query(examples=["Race,Income"], max_length=10_000)],
+) -> Response:
+    """Is the table out, could it be asked for, or is it gone; and what is near it?"""
+    site = site_of(request)
+    overview = await run_in_threadpool(site.catalogue.dataset, slug)
+    names = split_names(variables, overview.names)
+    return tagged(request, await look(request, slug, names))
+
+
+@router.get("/{slug}/frontier", response_model=FrontierView, responses={**documented(404), **SAME})
+def frontier(request: Request, who: Allowed, slug: Slug) -> Response:
+    """The largest tables that are out: everything within them is out too."""
+    return tagged(request, frontier_view(site_of(request), slug))
+
+
+@router.get(
+    "/{slug}/statistics", response_model=StatisticsView, responses={**documented(404), **SAME}
+)
+def statistics(request: Request, who: Allowed, slug: Slug) -> Response:
+    """Requests, grants, refusals and downloads by day."""
+    return tagged(request, statistics_view(site_of(request), slug))
+
+
+def split_names(text: str, known: tuple[str, ...]) -> list[str]:
+    """Names from a list with commas, which names may hold too.
+
+    >>> split_names("Income, net,Race", ("Race", "Income, net"))
+    ['Income, net', 'Race']
+    """
+    parts, found = text.split(","), list[str]()
+    while parts:
+        lengths = [n for n in range(len(parts), 1, -1) if ",".join(parts[:n]) in known]
+        take = lengths[0] if lengths and parts[0] not in known else 1
+        found.append(",".join(parts[:take]))
+        parts = parts[take:]
+    return found

@@ -1,0 +1,141 @@
+"""Published tables, and their withdrawal."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, BackgroundTasks, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discreet.server.api.replies import Slug, Text, known, with_tag
+from discreet.server.api.roles import ONE, Allowed, documented
+from discreet.server.formats import MEDIA_TYPES, Format, write
+from discreet.server.operation import note_uses
+from discreet.server.site import site_of
+from discreet.server.views import Names, VariableView, View, read_margin, read_where, served
+
+router = APIRouter(prefix=f"{ONE}/tables", tags=["tables"])
+MARGIN = re.compile(r"/datasets/[^/]+/tables/(.+?)(?:/withdraw)?$")
+Margin = Annotated[
+    str,
+    Path(
+        description="Names of variables joined by `*`, each percent-encoded.",
+        examples=["Race*Income"],
+        max_length=10_000,
+    ),
+]
+
+
+class SourceView(View):
+    dataset: str
+    entry: int
+    at: str
+    citation: str
+    address: str
+
+
+class TableView(View):
+    dataset: str
+    title: str
+    margin: Names
+    where: dict[str, str]
+    variables: list[VariableView]
+    values: list[int] = Field(description="Counts, the last variable running fastest.")
+    total: int
+    source: SourceView
+
+
+class JsonStatView(View):
+    """JSON-stat 2.0."""
+
+    version: Literal["2.0"]
+    kind: Literal["dataset"] = Field(alias="class")
+    label: str
+    source: str
+    updated: str
+    id: list[str]
+    size: list[int]
+    dimension: dict[str, Any]
+    value: list[int]
+    extension: dict[str, Any]
+
+
+class WithdrawBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Text = Field(min_length=1, max_length=2_000, examples=["a coding error in Income"])
+
+
+class WithdrawnView(View):
+    entry: int
+    at: str
+    margin: Names
+    reason: str
+
+
+CONTENT: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The table.",
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            MEDIA_TYPES[Format.PARQUET]: {"schema": {"type": "string", "format": "binary"}},
+        },
+    },
+    304: {"description": "As the ETag that was sent."},
+}
+
+
+@router.post("/{margin:path}/withdraw", response_model=WithdrawnView, responses=documented(404))
+def withdraw(
+    request: Request, who: Allowed, slug: Slug, margin: Margin, body: WithdrawBody
+) -> WithdrawnView:
+    """Serve a table no more, for a reason that everybody is told. What is out stays counted."""
+    site = site_of(request)
+    names = read_margin(site.catalogue.dataset(slug), raw_margin(request, margin))
+    served(site, slug)
+    entry = site.counter.withdraw(slug, names, who.actor, body.reason)
+    return WithdrawnView(entry=entry.number, at=entry.at, margin=list(names), reason=body.reason)
+
+
+@router.get(
+    "/{margin:path}",
+    response_model=TableView | JsonStatView,
+    responses={**documented(404, 410), **CONTENT},
+)
+def table(
+    request: Request,
+    who: Allowed,
+    slug: Slug,
+    margin: Margin,
+    later: BackgroundTasks,
+    format: Format = Format.JSON,
+    where: Annotated[list[str], Query(examples=[["Race:White"]], max_length=1_000)] = [],  # noqa: B006
+) -> Response:
+    """A table that is out, or follows from one that is; `where` cuts it to one category each."""
+    site = site_of(request)
+    overview = site.catalogue.dataset(slug)
+    names = read_margin(overview, raw_margin(request, margin))
+    found = site.catalogue.published(slug, names, read_where(overview, where))
+    tag = f"{found.hash}-{format}"
+    if known(request, tag):
+        return with_tag(request, b"", "", tag)
+    written = write(found, format, base_address(request))
+    response = with_tag(request, written.body, written.media_type, tag, written.filename)
+    later.add_task(note_uses, site, overview.id, [f"download {format}"])
+    response.background = later
+    return response
+
+
+def raw_margin(request: Request, decoded: str) -> str:
+    """The margin as it was sent, so that a star in a name is told from one between names."""
+    found = MARGIN.search(request.scope.get("raw_path", b"").decode("latin-1"))
+    return decoded if found is None else found[1]
+
+
+def base_address(request: Request) -> str:
+    """What people type to get here."""
+    settings = site_of(request).settings
+    return settings.address.rstrip("/") or f"http://{settings.host}:{settings.port}"

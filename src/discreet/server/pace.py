@@ -1,0 +1,34 @@
+"""Answers leave at fixed times after a request came, so that how long it took tells little."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from starlette.concurrency import run_in_threadpool
+
+from discreet.decision.policy import Server
+
+T = TypeVar("T")
+
+
+async def paced(rule: Server, work: Callable[[], T], *, arrived: float | None = None) -> T:
+    """What `work` gives, or raises; by a rule that looks at the data, at a multiple of its slot."""
+    start = time.monotonic() if arrived is None else arrived
+    try:
+        return await run_in_threadpool(work)
+    finally:
+        if rule.rule == "myopic":
+            await asyncio.sleep(until_slot(time.monotonic() - start, rule.slot))
+
+
+def until_slot(passed: float, slot: float) -> float:
+    """Seconds to the next multiple of a slot.
+
+    >>> until_slot(0.5, 2.0), until_slot(3.0, 2.0), until_slot(1.0, 0.0)
+    (1.5, 1.0, 0.0)
+    """
+    return 0.0 if slot <= 0 else max(math.ceil(passed / slot) * slot - passed, 0.0)

@@ -1,0 +1,209 @@
+"""The desk: what is left of a data set, what waits for a decision, and the ledger."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from discreet.errors import DisclosureError
+from discreet.server import custody, views
+from discreet.server.custody import CostView, PendingItem, VerificationView
+from discreet.server.errors import Refused
+from discreet.server.identity import Visitor, needs
+from discreet.server.pages.charts import space_bars, totals
+from discreet.server.pages.render import page
+from discreet.server.site import Site, site_of
+
+router = APIRouter()
+Here = Annotated[Site, Depends(site_of)]
+Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
+Custodian = Annotated[Visitor, Depends(needs("custodian"))]
+Note = Annotated[str, Form(max_length=1_000)]
+COSTED, COST_SECONDS = 5, 1.0  # pending requests whose cost the overview shows
+LONGER = 5.0  # seconds for the cost of a single one
+ENTRIES = 50
+DONE = {
+    "approved": "The table is published.",
+    "rejected": "The request is rejected.",
+    "withdrawn": "The table is withdrawn.",
+}
+
+
+@router.get("/desk")
+def desks(request: Request, site: Here, who: Staff) -> Response:
+    found = [
+        (
+            overview,
+            overview.slug in site.counter.served,
+            len(custody.pending_view(site, overview.slug).pending),
+        )
+        for overview in site.catalogue.datasets()
+    ]
+    return page(request, "desks", who, datasets=found)
+
+
+@router.get("/desk/{slug}")
+def desk(request: Request, site: Here, who: Staff, slug: str, done: str = "") -> Response:
+    return _desk(request, site, who, slug, said=DONE.get(done, ""))
+
+
+def _desk(
+    request: Request,
+    site: Site,
+    who: Visitor,
+    slug: str,
+    *,
+    said: str = "",
+    error: str = "",
+    status: int = 200,
+) -> Response:
+    """The query space, the risk left and what waits; of the cells, custodians see which."""
+    decides = who.role == "custodian"
+    space = custody.space_view(site, slug, cells=decides)
+    waiting = custody.pending_view(site, slug).pending if decides else []
+    return page(
+        request,
+        "desk",
+        who,
+        status=status,
+        dataset=site.catalogue.dataset(slug),
+        space=space,
+        totals=totals(space.orders),
+        chart=space_bars(space.orders),
+        waiting=[_costed(site, slug, one) for one in waiting[:COSTED]] + waiting[COSTED:],
+        people=_people(site),
+        published=site.catalogue.margins(slug),
+        uses=views.statistics_view(site, slug).totals,
+        said=said,
+        error=error,
+    )
+
+
+@router.get("/desk/{slug}/pending/{number}")
+def pending(request: Request, site: Here, who: Custodian, slug: str, number: int) -> Response:
+    """One request, with what it would close off."""
+    overview = site.catalogue.dataset(slug)
+    views.served(site, slug)
+    waiting = custody.pending_view(site, slug).pending
+    found = [_costed(site, slug, one, LONGER) for one in waiting if one.number == number]
+    if not found:
+        raise Refused(404, "not_found", f"no request {number} is pending.")
+    return page(request, "pending", who, dataset=overview, one=found[0], people=_people(site))
+
+
+@router.post("/desk/{slug}/pending/{number}/approve")
+def approve(
+    request: Request, site: Here, who: Custodian, slug: str, number: int, note: Note = ""
+) -> Response:
+    """Publish what waits, if it is still safe."""
+    site.catalogue.dataset(slug)
+    views.served(site, slug)
+    try:
+        site.counter.approve(slug, number, who.actor, note)
+    except DisclosureError as error:
+        return _desk(request, site, who, slug, error=str(error), status=422)
+    return _done(slug, "approved")
+
+
+@router.post("/desk/{slug}/pending/{number}/reject")
+def reject(
+    request: Request, site: Here, who: Custodian, slug: str, number: int, note: Note = ""
+) -> Response:
+    """Decide against what waits."""
+    site.catalogue.dataset(slug)
+    views.served(site, slug)
+    try:
+        site.counter.reject(slug, number, who.actor, note)
+    except DisclosureError as error:
+        return _desk(request, site, who, slug, error=str(error), status=422)
+    return _done(slug, "rejected")
+
+
+@router.post("/desk/{slug}/withdraw")
+def withdraw(
+    request: Request, site: Here, who: Custodian, slug: str, margin: Note, reason: Note
+) -> Response:
+    """Serve a table no more."""
+    overview = site.catalogue.dataset(slug)
+    views.served(site, slug)
+    try:
+        if not reason.strip():
+            raise DisclosureError("a withdrawal needs a reason; readers are told it.")
+        names = views.read_margin(overview, margin)
+        site.counter.withdraw(slug, names, who.actor, reason.strip())
+    except DisclosureError as error:
+        return _desk(request, site, who, slug, error=str(error), status=422)
+    return _done(slug, "withdrawn")
+
+
+@router.get("/desk/{slug}/ledger")
+def ledger(
+    request: Request,
+    site: Here,
+    who: Staff,
+    slug: str,
+    number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1,
+) -> Response:
+    return _ledger(request, site, who, slug, number)
+
+
+@router.post("/desk/{slug}/ledger/verify")
+def verify(request: Request, site: Here, who: Staff, slug: str) -> Response:
+    """Is the ledger as it was written?"""
+    return _ledger(request, site, who, slug, 1, custody.verification_view(site, slug))
+
+
+def _ledger(
+    request: Request,
+    site: Site,
+    who: Visitor,
+    slug: str,
+    number: int,
+    checked: VerificationView | None = None,
+) -> Response:
+    """A page of entries, the newest first."""
+    overview = site.catalogue.dataset(slug)
+    pages = max(1, -(-overview.head // ENTRIES))
+    if number > pages:
+        raise Refused(404, "not_found", f"the ledger has {pages} pages.")
+    last = overview.head - (number - 1) * ENTRIES
+    first = max(0, last - ENTRIES)
+    entries = custody.ledger_view(site, slug, first, last - first).entries
+    return page(
+        request,
+        "ledger",
+        who,
+        dataset=overview,
+        entries=entries[::-1],
+        people=_people(site),
+        number=number,
+        pages=pages,
+        checked=checked,
+        page_address=lambda n: f"?page={n}",
+        page_of=lambda n: f"?page={(overview.head - n) // ENTRIES + 1}#entry-{n}",
+    )
+
+
+@router.get("/desk/{slug}/refusals")
+def refusals(request: Request, site: Here, who: Custodian, slug: str) -> Response:
+    """What was refused, and what that tells."""
+    found = custody.refusals_view(site, slug)
+    overview = site.catalogue.dataset(slug)
+    speaks = overview.policy.server.rule == "myopic"
+    return page(request, "refusals", who, dataset=overview, found=found, speaks=speaks)
+
+
+def _costed(site: Site, slug: str, one: PendingItem, seconds: float = COST_SECONDS) -> PendingItem:
+    cost = site.counter.cost(slug, one.margin, seconds=seconds)
+    return one.model_copy(update={"cost": CostView.model_validate(cost, from_attributes=True)})
+
+
+def _done(slug: str, what: str) -> Response:
+    return RedirectResponse(f"/desk/{slug}?done={what}", 303)
+
+
+def _people(site: Site) -> dict[str, str]:
+    """Names of the actors of a ledger."""
+    return {str(user.id): user.name for user in site.accounts.users()} | {"public": "the public"}

@@ -1,0 +1,87 @@
+"""Pages from templates: everything is escaped, nothing is inline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from discreet.look import palette
+from discreet.server.identity import Visitor
+from discreet.server.pages import words
+from discreet.server.pages.assets import asset
+from discreet.server.site import site_of
+from discreet.server.views import margin_path
+
+
+def page(
+    request: Request, template: str, visitor: Visitor | None, *, status: int = 200, **view: Any
+) -> HTMLResponse:
+    """A page with the frame that all have; nobody keeps a copy of what a login shows."""
+    html = (
+        environment()
+        .get_template(f"{template}.html.j2")
+        .render(settings=site_of(request).settings, visitor=visitor, **view)
+    )
+    response = HTMLResponse(html, status)
+    response.headers["Cache-Control"] = "no-store" if visitor and visitor.via else "no-cache"
+    return response
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("discreet.server.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for filter_ in (palette.number, palette.percent, words.date, words.moment, words.sentence):
+        made.filters[filter_.__name__] = filter_
+    made.globals |= {
+        "plural": palette.plural,
+        "asset": asset,
+        "pick_address": pick_address,
+        "table_address": table_address,
+        "download_address": download_address,
+        "margin_path": margin_path,
+        "say": words,
+    }
+    return made
+
+
+def pick_address(slug: str, names: Iterable[str] = ()) -> str:
+    """Where variables are picked.
+
+    >>> pick_address("czech", ["A", "B"])
+    '/d/czech?v=A&v=B'
+    """
+    query = urlencode([("v", name) for name in names])
+    return f"/d/{quote(slug, safe='')}" + (f"?{query}" if query else "")
+
+
+def table_address(slug: str, names: Iterable[str], where: Iterable[tuple[str, str]] = ()) -> str:
+    """A table's permanent address.
+
+    >>> table_address("czech", ["A", "Age group"], [("B", "yes")])
+    '/d/czech/t/A*Age%20group?where=B%3Ayes'
+    """
+    return f"/d/{quote(slug, safe='')}/t/{margin_path(names)}" + _query(where)
+
+
+def download_address(
+    slug: str, names: Iterable[str], where: Iterable[tuple[str, str]], kind: str
+) -> str:
+    base = f"/api/v1/datasets/{quote(slug, safe='')}/tables/{margin_path(names)}"
+    return base + _query(where, ("format", kind))
+
+
+def _query(where: Iterable[tuple[str, str]], *more: tuple[str, str]) -> str:
+    query = urlencode([*more, *(("where", f"{name}:{value}") for name, value in where)])
+    return f"?{query}" if query else ""

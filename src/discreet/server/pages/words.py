@@ -1,0 +1,195 @@
+"""What pages say: dates, tables and the rules of a policy."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from discreet.decision.policy import Policy
+from discreet.look.palette import number, percent, plural
+
+STATUS = {  # word, symbol
+    "released": ("Released", "✓"),
+    "possible": ("Possible", "?"),
+    "gone": ("Gone", "✕"),
+}
+OUTCOME = {
+    "granted": ("Granted", "✓", "released"),
+    "pending": ("Waiting", "…", "possible"),
+    "refused": ("Refused", "✕", "gone"),
+}
+RULES = {
+    "static": "chosen once, and published",
+    "myopic": "each request judged by the data, with all that is out",
+    "simulatable": "each request judged by what is public",
+}
+
+
+def date(at: str) -> str:
+    """A day in words.
+
+    >>> date("2026-11-05T16:41:49.000123+00:00")
+    '5 November 2026'
+    """
+    when = datetime.fromisoformat(at)
+    return f"{when.day} {when:%B %Y}"
+
+
+def moment(at: str) -> str:
+    """
+    >>> moment("2026-11-05T16:41:49.000123+00:00")
+    '5 November 2026, 16:41 UTC'
+    """
+    return f"{date(at)}, {datetime.fromisoformat(at):%H:%M} UTC"
+
+
+def sentence(text: str) -> str:
+    """
+    >>> sentence("it is so")
+    'It is so.'
+    """
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+def by(names: Iterable[str]) -> str:
+    """A table's title.
+
+    >>> by(["Race"]), by(["Gender", "Race", "Income"])
+    ('Race', 'Gender by Race by Income')
+    """
+    return " by ".join(names)
+
+
+def cut(where: Mapping[str, str]) -> str:
+    """A slice in words.
+
+    >>> cut({"Race": "White"})
+    'where Race is White'
+    """
+    return "where " + " and ".join(f"{k} is {v}" for k, v in where.items()) if where else ""
+
+
+def rule(policy: Policy) -> list[str]:
+    """Who is answered what: the rule in words."""
+    return {
+        "static": [
+            "The tables were chosen once, before anybody asked, and are published. Every table "
+            "within them can be had; every other is refused, whoever asks and in whatever order.",
+            "A refusal says that a table was not chosen, and nothing else.",
+        ],
+        "myopic": [
+            "Each request is judged by the confidential data, together with all that is out: it is "
+            "granted if nobody could work out too much from all of it. What is granted to one is "
+            "published for all, and can make other tables impossible.",
+            "Refusals speak, and so does the word “gone”: they depend on the confidential data, "
+            "and so tell something about them. The custodian sees every refusal.",
+        ],
+        "simulatable": [
+            "Each request is judged by what is public alone: it is refused if, as far as the "
+            f"public can tell, the answer would be unsafe with a probability above "
+            f"{percent(policy.server.delta)}. What is granted to one is published for all.",
+            "A refusal tells nothing: whoever knows the published tables can work it out. The "
+            f"price is that an answer may be unsafe, with a probability of up to "
+            f"{percent(policy.server.delta)} each time.",
+        ],
+    }[policy.server.rule]
+
+
+def price(policy: Policy) -> str:
+    """What the rule does not promise."""
+    return {
+        "static": "The promise holds for the tables that were chosen; nothing else is published.",
+        "myopic": "What refusals tell is not counted by the thresholds above.",
+        "simulatable": "An answer may be unsafe by the data, as said above; the rule cannot look.",
+    }[policy.server.rule]
+
+
+def protects(policy: Policy) -> list[str]:
+    """What is asked of all that is out together."""
+    small, attribute, belief = policy.small, policy.attribute, policy.belief
+    counts = "1" if small.most == 1 else f"1 to {small.most}"
+    said = [
+        f"Counts of {counts} in the full table are small: they may point at a person. From all "
+        f"published tables together, the possible values of each must span at least "
+        f"{small.width}, such as 0 to {small.width}."
+    ]
+    if policy.sample.check:
+        said.append("Only small counts that may be small in the population, too, are guarded.")
+    if policy.closeness.share:
+        said.append(
+            f"The possible values of every count must reach {percent(policy.closeness.share)} of "
+            "it away from it."
+        )
+    if attribute.check:
+        said.append(
+            f"Nobody may learn that at least {percent(attribute.share)} of a group share a category"
+            + (
+                ", or that a category is ruled out for a whole group."
+                if attribute.exclusion
+                else "."
+            )
+        )
+    if policy.tables.least:
+        said.append(f"At least {number(policy.tables.least)} tables must fit all that is out.")
+    if belief.asked:
+        said.append("Limits on what an informed reader may believe of a count are kept as well.")
+    if policy.knowledge.target:
+        said.append(f"What the tables teach about a person's {policy.knowledge.target} is limited.")
+    return said
+
+
+def proof(policy: Policy) -> str:
+    """Are the bounds proven?"""
+    if policy.bounds.accept_outer:
+        return (
+            "The possible values are computed as outer bounds: the true span can be narrower than "
+            "what is computed, so that a span which seems wide enough is not proven to be."
+        )
+    return (
+        "A span counts as wide enough only if that is proven, by tables that fit all that is out. "
+        "Where there is doubt, the doubt counts against the table or goes to a custodian."
+    )
+
+
+def limits(policy: Policy) -> list[str]:
+    """What the public rules say, whatever the data."""
+    server = policy.server
+    said = [f"No table has more than {number(server.cells)} cells."]
+    if server.max_order:
+        said.append(f"No table has more than {plural(server.max_order, 'variable')}.")
+    if server.curated:
+        said.append("Only tables on a list of the custodian can be asked for.")
+    if server.step_variables:
+        more = plural(server.step_variables, "variable")
+        said.append(f"A request goes at most {more} beyond a table that is out.")
+    if server.step_cells:
+        said.append(f"A request publishes at most {number(server.step_cells)} cells.")
+    if server.quota:
+        said.append(f"One user receives at most {plural(server.quota, 'new table')} in a day.")
+    return said
+
+
+def who(policy: Policy) -> str:
+    """Who decides."""
+    if policy.server.rule == "static":
+        return "The custodian chose the tables; no request needs a decision."
+    return {
+        "never": "The rule decides, at once and alone. Where it is in doubt, it refuses.",
+        "review": "The rule decides at once. Where it is in doubt, a custodian decides.",
+        "always": "The rule refuses what is unsafe at once. Everything else a custodian decides.",
+    }[policy.server.approval]
+
+
+def value(given: object) -> str:
+    """A policy's value as it is typed.
+
+    >>> value(True), value(0.5), value("auto")
+    ('true', '0.5', 'auto')
+    """
+    return str(given).lower() if isinstance(given, bool) else str(given)
+
+
+def meaning(field: dataclasses.Field[object]) -> str:
+    return sentence(str(field.metadata["says"]))
