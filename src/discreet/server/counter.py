@@ -65,7 +65,7 @@ class Counter(Keeper):
     ) -> Served:
         """Put a table behind the counter; if its ledger is there, go on from where it is."""
         fingerprint = self._fingerprint(table)
-        older = None if previous is None else self.served[previous]
+        older = None if previous is None else self._served(previous)
 
         def begin(session: Session) -> int:
             found = store.find_dataset(session, slug)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ from discreet.server.catalogue import Catalogue
 from discreet.server.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.database import Database, migrate, open_database
+from discreet.server.logs import log
 from discreet.server.settings import Settings
 from discreet.server.site import Site
 from discreet.table.formula import Formula
@@ -31,6 +33,7 @@ from discreet.table.table import Table
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+RESERVED = {"users", "static", "new"}
 SPEC = "DISCREET_SERVED"  # how worker processes learn what is served
 
 
@@ -128,6 +131,8 @@ def serve(settings: Settings, specs: Sequence[DataSpec], *, workers: int = 1) ->
         raise DataError("several workers need PostgreSQL; give its address with --database.")
     settings = prepare(settings)
     site = build_site(settings, specs)  # what is new is opened here, once
+    for slug in other_terms(site.database, specs):
+        log().warning("policy differs", dataset=slug, served_under="the policy of its ledger")
     app: FastAPI | str
     if workers == 1:
         from discreet.server.app import create_app
@@ -163,6 +168,7 @@ def _tell_workers(settings: Settings, specs: Sequence[DataSpec]) -> None:
 
 def _open(counter: Counter, spec: DataSpec) -> None:
     table, policy = spec.read(), spec.terms()
+    _check_slug(spec.slug)
     frontier = None if spec.frontier is None else _margins(spec.frontier, table)
     if frontier is None and policy.server.rule == "static":
         frontier = _known_frontier(counter.database, spec.slug) or _found(table, policy, spec)
@@ -175,6 +181,25 @@ def _open(counter: Counter, spec: DataSpec) -> None:
         listed=None if spec.listed is None else _margins(spec.listed, table),
         previous=spec.previous,
     )
+
+
+def _check_slug(slug: str) -> None:
+    if not re.fullmatch(r"[a-z0-9](-?[a-z0-9]+)*", slug) or slug in RESERVED:
+        raise DataError(
+            f"{slug!r} cannot be a name in addresses; use small letters, digits and hyphens, and "
+            f"none of {', '.join(sorted(RESERVED))}."
+        )
+
+
+def other_terms(database: Database, specs: Sequence[DataSpec]) -> list[str]:
+    """The data sets whose ledger has another policy than the one that is given."""
+    with database.read() as session:
+        found = {spec.slug: store.find_dataset(session, spec.slug) for spec in specs}
+    return [
+        spec.slug
+        for spec in specs
+        if (known := found[spec.slug]) is not None and known.policy != spec.terms().to_toml()
+    ]
 
 
 def _known_frontier(database: Database, slug: str) -> list[list[str]] | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pydantic import SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -18,7 +16,6 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = 8000
     address: str = ""  # what people type, for citations; else host and port
-    datasets: Path | None = None  # TOML: what is served
     cookies_over_http: bool = False  # only for trying out on one machine
     trusted_proxies: str = ""  # addresses whose X-Forwarded-For is believed
     session_hours: float = 8.0
