@@ -48,6 +48,7 @@ PUBLIC = [
     ("/nope", 404),
     ("/login", 200),
     ("/desk", 401),
+    ("/account", 401),
 ]
 DESK = [
     "/desk",
@@ -358,6 +359,25 @@ def test_users_and_keys(custodian, site):
     assert site.accounts.by_key(key) is None
     ada = site.accounts.find("ada")
     assert custodian.post(f"/desk/users/{ada.id}/active", data=closing).status_code == 422
+
+
+def test_ones_own_account(client, site):
+    page = login(client, "ann").get("/account")
+    check(page)
+    csrf = token(page.text)
+    made = client.post("/account/keys", data={"csrf": csrf, "name": "laptop"})
+    check(made)
+    key = re.search(r"dk_[\w-]+", made.text)[0]
+    assert site.accounts.by_key(key).name == "ann"
+    ada = site.accounts.find("ada")
+    site.accounts.make_key(ada.id, "hers")
+    (hers,) = [one for one in site.accounts.keys(ada.id) if one.name == "hers"]
+    others = client.post(f"/account/keys/{hers.id}/revoke", data={"csrf": csrf})
+    assert others.status_code == 422
+    assert site.accounts.keys(ada.id)[-1].revoked_at is None
+    wrong = {"csrf": csrf, "old": "no", "new": "another one for tests"}
+    assert client.post("/account/password", data=wrong).status_code == 422
+    assert site.accounts.authenticate("ann", PASSWORD)
 
 
 def test_login_goes_back_to_a_page_of_ours_only(client, browser):

@@ -84,7 +84,4 @@ def serve_command(
         **options,
     )
     specs = [*(read_specs(datasets) if datasets else ()), spec]
-    click.echo(
-        f"Serving {', '.join(s.slug for s in specs)} at http://{settings.host}:{settings.port}"
-    )
-    serve(settings, specs, workers=workers)
+    serve(settings, specs, workers=workers, tell=click.echo)

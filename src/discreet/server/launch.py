@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,7 +123,13 @@ def application() -> FastAPI:
     return create_app(settings, build_site(settings, specs))
 
 
-def serve(settings: Settings, specs: Sequence[DataSpec], *, workers: int = 1) -> None:
+def serve(
+    settings: Settings,
+    specs: Sequence[DataSpec],
+    *,
+    workers: int = 1,
+    tell: Callable[[str], object] = print,
+) -> None:
     """Serve until the process is asked to stop; requests under way are finished first."""
     import uvicorn
 
@@ -133,30 +139,33 @@ def serve(settings: Settings, specs: Sequence[DataSpec], *, workers: int = 1) ->
     site = build_site(settings, specs)  # what is new is opened here, once
     for slug in other_terms(site.database, specs):
         log().warning("policy differs", dataset=slug, served_under="the policy of its ledger")
+    tell(f"Serving {', '.join(site.counter.served)} at http://{settings.host}:{settings.port}")
     app: FastAPI | str
     if workers == 1:
         from discreet.server.app import create_app
 
         app = create_app(settings, site)
     else:
-        site.database.close()
         _tell_workers(settings, specs)
         app = "discreet.server.launch:application"
-    uvicorn.run(
-        app,
-        factory=workers > 1,
-        host=settings.host,
-        port=settings.port,
-        workers=workers,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=1_000,
-        timeout_keep_alive=10,
-        timeout_graceful_shutdown=30,
-        h11_max_incomplete_event_size=32_768,
-    )
+    try:
+        uvicorn.run(
+            app,
+            factory=workers > 1,
+            host=settings.host,
+            port=settings.port,
+            workers=workers,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=1_000,
+            timeout_keep_alive=10,
+            timeout_graceful_shutdown=30,
+            h11_max_incomplete_event_size=32_768,
+        )
+    finally:
+        site.database.close()
 
 
 def _tell_workers(settings: Settings, specs: Sequence[DataSpec]) -> None:

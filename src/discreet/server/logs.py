@@ -104,9 +104,11 @@ def logs_of_others() -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in OTHERS]
     before = [(one.handlers, one.propagate, one.level) for one in loggers]
     for one in loggers:
-        one.handlers, one.propagate, one.level = [handler], False, logging.INFO
+        one.handlers, one.propagate = [handler], False
+        one.setLevel(logging.INFO)
     try:
         yield
     finally:
         for one, (handlers, propagate, level) in zip(loggers, before, strict=True):
-            one.handlers, one.propagate, one.level = handlers, propagate, level
+            one.handlers, one.propagate = handlers, propagate
+            one.setLevel(level)

@@ -62,6 +62,11 @@ def by(names: Iterable[str]) -> str:
     return " by ".join(names)
 
 
+def tables(n: int) -> str:
+    """The word beside a number that stands by itself."""
+    return "table" if n == 1 else "tables"
+
+
 def cut(where: Mapping[str, str]) -> str:
     """A slice in words.
 

@@ -1,0 +1,85 @@
+"""One's own account: the password and the keys."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Request
+from fastapi.responses import RedirectResponse, Response
+
+from discreet.server.accounts import AccountError
+from discreet.server.api.roles import ACCOUNTS
+from discreet.server.guard import limited
+from discreet.server.identity import Visitor, cookie_name, needs, set_cookie
+from discreet.server.pages.render import page
+from discreet.server.site import Site, site_of
+
+router = APIRouter()
+Here = Annotated[Site, Depends(site_of)]
+Own = Annotated[Visitor, Depends(needs(*sorted(ACCOUNTS)))]
+Text = Annotated[str, Form(max_length=1_000)]
+DONE = {
+    "password": "The password is changed; other sessions with the old one are ended.",
+    "revoked": "The key is revoked.",
+}
+
+
+@router.get("/account")
+def account(request: Request, site: Here, who: Own, done: str = "") -> Response:
+    return _account(request, site, who, said=DONE.get(done, ""))
+
+
+@router.post("/account/password", dependencies=[Depends(limited("logins"))])
+def change_password(request: Request, site: Here, who: Own, old: Text, new: Text) -> Response:
+    """A new password; this session goes on as a new one, others end."""
+    try:
+        if site.accounts.authenticate(who.name, old) is None:
+            raise AccountError("the old password is wrong.")
+        site.accounts.change_password(_id(who), new)
+    except AccountError as error:
+        return _account(request, site, who, error=str(error), status=422)
+    response = RedirectResponse("/account?done=password", 303)
+    if who.via == "session":
+        before = request.cookies.get(cookie_name(site.settings))
+        token, _ = site.accounts.start_session(_id(who), before)
+        set_cookie(response, site.settings, token)
+    return response
+
+
+@router.post("/account/keys")
+def add_key(request: Request, site: Here, who: Own, name: Text) -> Response:
+    """A new key, on the page that answers and never again."""
+    try:
+        key = site.accounts.make_key(_id(who), name)
+    except AccountError as error:
+        return _account(request, site, who, error=str(error), status=422)
+    return _account(request, site, who, key=key)
+
+
+@router.post("/account/keys/{key_id}/revoke")
+def revoke(request: Request, site: Here, who: Own, key_id: int) -> Response:
+    try:
+        site.accounts.revoke_key(key_id, _id(who))
+    except AccountError as error:
+        return _account(request, site, who, error=str(error), status=422)
+    return RedirectResponse("/account?done=revoked", 303)
+
+
+def _account(
+    request: Request,
+    site: Site,
+    who: Visitor,
+    *,
+    said: str = "",
+    error: str = "",
+    key: str = "",
+    status: int = 200,
+) -> Response:
+    keys = [one for one in site.accounts.keys(_id(who)) if one.revoked_at is None]
+    view = {"keys": keys, "said": said, "error": error, "key": key}
+    return page(request, "account", who, status=status, **view)
+
+
+def _id(who: Visitor) -> int:
+    assert who.user_id is not None  # nobody else is let in
+    return who.user_id
