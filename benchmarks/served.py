@@ -35,7 +35,7 @@ class Served:
         self.log = Path(tempfile.gettempdir()) / f"served-{self.port}.log"
         self.process = None
 
-    def start(self, seconds=120):
+    def start(self, seconds=300):
         """Until it is ready."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
@@ -51,6 +51,7 @@ class Served:
             except httpx.HTTPError:
                 pass
             time.sleep(0.02)
+        self.kill()
         raise TimeoutError(self.log.read_text()[-3000:])
 
     def kill(self):

@@ -98,13 +98,6 @@ def run(command: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def open_only(settings: Any, specs: Any, *, workers: int = 1) -> None:
-    """`discreet serve`, up to where it would listen."""
-    from discreet.server.launch import build_site, prepare
-
-    build_site(prepare(settings), specs).database.close()
-
-
 def run_commands(block: Block, where: str) -> None:
     code, stated = 0, True
     for command, shown in commands(block):
@@ -127,7 +120,7 @@ def test_what_a_page_shows_is_true(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("DISCREET_DATA", raising=False)
-    monkeypatch.setattr("discreet.server.launch.serve", open_only)
+    monkeypatch.setattr("uvicorn.run", lambda *app, **options: None)  # up to listening
     namespace: dict[str, Any] = {"__name__": "__docs__"}
     printed = None
     for block in blocks(page):

@@ -1,12 +1,12 @@
 """Charts say what they show, whatever they are given; colours stay apart for everybody."""
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from charted import rows, size, title, words
 from discreet.errors import DisclosureError
 from discreet.look.charts import interval_chart, order_chart
 from discreet.look.palette import DARK, LIGHT, number, percent, plural, span
@@ -22,24 +22,6 @@ def frame(n=3, **columns):
     found["width"] = found["upper"] - found["lower"]
     found["status"] = columns.get("status", "sharp")
     return found
-
-
-def words(chart):
-    return json.dumps(chart.to_dict(), ensure_ascii=False)
-
-
-def title(chart):
-    return " ".join(chart.to_dict()["title"]["text"])
-
-
-def rows(chart):
-    return max(chart.to_dict()["datasets"].values(), key=len)
-
-
-def size(chart, tmp_path):
-    chart.save(tmp_path / "chart.svg")
-    head = (tmp_path / "chart.svg").read_text(encoding="utf-8").split("viewBox=")[1]
-    return [float(x) for x in head.split('"')[1].split()[2:]]
 
 
 def test_the_title_is_the_finding():

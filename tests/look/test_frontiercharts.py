@@ -1,11 +1,11 @@
 """Charts of a frontier: titles state findings, figures are right, phones can show them."""
 
-import json
 from math import comb
 
 import numpy as np
 import pytest
 
+from charted import title, words
 from discreet.decision.decomposable import decomposable_frontier
 from discreet.errors import DisclosureError
 from discreet.intruder.bounds.bounder import bounds
@@ -30,14 +30,6 @@ POINTS = [
     ("decomposable", 3, 479),
 ]  # fmt: skip
 TRACES = [[(0, 319), (1600, 383), (100895, 479)], [(0, 303), (42994, 479)], [(0, 300), (90, 447)]]
-
-
-def words(chart):
-    return json.dumps(chart.to_dict(), ensure_ascii=False)
-
-
-def title(chart):
-    return " ".join(chart.to_dict()["title"]["text"])
 
 
 def key(chart):

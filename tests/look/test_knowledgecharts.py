@@ -1,20 +1,11 @@
 """Belief before against belief after: the charts say which is which."""
 
-import json
-
+from charted import title, words
 from discreet.intruder.belief import Belief
 from discreet.look.theme import NARROW
 from discreet.risk.knowledge import Rule
 from discreet.risk.taught import Totals, taught_by_totals
 from discreet.risk.uncertainty import Entropy, Largest, RelativeError
-
-
-def words(chart):
-    return json.dumps(chart.to_dict(), ensure_ascii=False)
-
-
-def title(chart):
-    return " ".join(chart.to_dict()["title"]["text"])
 
 
 def test_shares(tmp_path):

@@ -1,9 +1,8 @@
 """Charts of identification and harm say their finding, whatever they are given."""
 
-import json
-
 import pytest
 
+from charted import rows, size, title, words
 from discreet.errors import DisclosureError
 from discreet.look.linkcharts import group_chart, outcome_chart, reliability_chart, risk_chart
 from discreet.look.palette import LIGHT
@@ -27,24 +26,6 @@ NOTHING = [
     lambda **options: outcome_chart([], **options),
     lambda **options: group_chart([], **options),
 ]
-
-
-def words(chart):
-    return json.dumps(chart.to_dict(), ensure_ascii=False)
-
-
-def title(chart):
-    return " ".join(chart.to_dict()["title"]["text"])
-
-
-def rows(chart):
-    return max(chart.to_dict()["datasets"].values(), key=len)
-
-
-def size(chart, tmp_path):
-    chart.save(tmp_path / "chart.svg")
-    head = (tmp_path / "chart.svg").read_text(encoding="utf-8").split("viewBox=")[1]
-    return [float(x) for x in head.split('"')[1].split()[2:]]
 
 
 @pytest.mark.parametrize(

@@ -1,33 +1,14 @@
 """The chart of served users says its finding, whatever it is given."""
 
-import json
-
 import pytest
 
+from charted import rows, size, title, words
 from discreet.errors import DisclosureError
 from discreet.look.palette import LIGHT
 from discreet.look.requestcharts import served_chart
 from discreet.look.theme import NARROW
 
 ROWS = [("Health", 0.9, 1.0), ("Schools", 0.459, 0.2), ("Press", 1.0, None)]
-
-
-def words(chart):
-    return json.dumps(chart.to_dict(), ensure_ascii=False)
-
-
-def title(chart):
-    return " ".join(chart.to_dict()["title"]["text"])
-
-
-def rows(chart):
-    return max(chart.to_dict()["datasets"].values(), key=len)
-
-
-def size(chart, tmp_path):
-    chart.save(tmp_path / "chart.svg")
-    head = (tmp_path / "chart.svg").read_text(encoding="utf-8").split("viewBox=")[1]
-    return [float(x) for x in head.split('"')[1].split()[2:]]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The page on identification: findings first, nothing external, nobody's keys or id."""
 
 import re
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -18,8 +17,8 @@ from discreet.report.words import CONFIDENTIAL
 from discreet.risk.harm import Costs, harm
 from discreet.risk.identification import identify
 from discreet.risk.matching import matching
+from paged import check_outline, check_tags
 
-TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)([^>]*?)(/?)>")
 MATRIX = {"Zanzibar": {"Zanzibar": 0.9, "Quito": 0.1}, "Quito": {"Zanzibar": 0.2, "Quito": 0.8}}
 KEYS = {
     "income": {"kind": "lognormal", "spread": 0.05},
@@ -104,22 +103,8 @@ def test_it_asks_nothing_of_the_network(name, request):
 @pytest.mark.parametrize("name", ["page", "bare"])
 def test_tags_match_and_references_hold(name, request):
     source = request.getfixturevalue(name)
-    stack, ids = [], re.findall(r'\sid="([^"]*)"', source)
-    for closes, tag, _, alone in TAG.findall(re.sub(r"<style>.*?</style>", "", source, flags=16)):
-        if alone or tag in {"meta", "br"}:
-            continue
-        if closes:
-            assert stack.pop() == tag
-        else:
-            stack.append(tag)
-    assert not stack
-    assert len(ids) == len(set(ids))
-    for label in re.findall(r'aria-labelledby="([^"]*)"', source):
-        assert set(label.split()) <= set(ids)
-    assert source.count("<caption") == source.count("<table")
-    levels = [int(level) for level in re.findall(r"<h([1-6])", source)]
-    assert levels[0] == 1
-    assert all(b - a <= 1 for a, b in pairwise(levels))
+    check_tags(source)
+    check_outline(source)
 
 
 def test_nobodys_keys_or_id_are_in_it(whole, page, bare):

@@ -10,8 +10,8 @@ from discreet.cli import main
 from discreet.report.uniques_html import uniques_report
 from discreet.report.words import CONFIDENTIAL
 from discreet.risk.uniqueness import uniqueness
+from paged import check_tags
 
-TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)([^>]*?)(/?)>")
 PEOPLE = pd.DataFrame(
     {
         "home": [1, 1, 2, 2, 3, 3, 4, 5],
@@ -65,18 +65,7 @@ def test_it_says_all_that_an_officer_signs(page):
 def test_it_is_well_formed_and_asks_nothing_of_the_network(page):
     for word in ("http:", "https:", "@import", "src=", "<script", "<link", "<img", "<b>"):
         assert word not in page
-    stack, ids = [], re.findall(r'\sid="([^"]*)"', page)
-    for closes, tag, _, alone in TAG.findall(re.sub(r"<style>.*?</style>", "", page, flags=16)):
-        if alone or tag in {"meta", "br"}:
-            continue
-        if closes:
-            assert stack.pop() == tag
-        else:
-            stack.append(tag)
-    assert not stack
-    assert len(ids) == len(set(ids))
-    for label in re.findall(r'aria-labelledby="([^"]*)"', page):
-        assert set(label.split()) <= set(ids)
+    check_tags(page)
     assert page.count("<desc") == 4
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import math
 import time
 
 import pyarrow.parquet as pq
@@ -459,7 +460,7 @@ def test_a_quota_needs_an_account(here):
         lambda client: client.get(TRACT),
     ],
 )
-def test_decisions_by_the_data_leave_at_multiples_of_the_slot(here, send, monkeypatch):
+def test_decisions_by_the_data_leave_after_a_slot_or_a_doubling(here, send, monkeypatch):
     here.open(changes=MYOPIC | {"server.slot": 0.3})
     waits = []
 
@@ -473,7 +474,8 @@ def test_decisions_by_the_data_leave_at_multiples_of_the_slot(here, send, monkey
     assert time.monotonic() - start >= 0.3
     ((passed, slot, wait),) = waits
     assert slot == 0.3
-    assert (passed + wait) / slot == pytest.approx(round((passed + wait) / slot))
+    doublings = math.log2((passed + wait) / slot)
+    assert doublings == pytest.approx(round(doublings), abs=1e-9)
     here.client().get(f"{TRACT}/tables/Race")
     assert len(waits) == 1
 
@@ -573,3 +575,12 @@ def test_the_documentation_has_examples_and_roles(tract):
     text = json.dumps(schema)
     assert "Race*Income" in text
     assert "ErrorView" in text
+
+
+def test_a_ticket_says_when_the_request_came(here, monkeypatch):
+    """When it was decided would tell how long that took."""
+    here.open(changes=MYOPIC | {"server.approval": "always"})
+    came = "2026-01-01T00:00:00.000000+00:00"
+    monkeypatch.setattr("discreet.server.asking.now", lambda: came)
+    ticket = ask(here.client(), "Gender", "Income").json()["ticket"]
+    assert here.client().get(ticket).json()["at"] == came

@@ -171,7 +171,7 @@ class Server:
     delta: float = _key(0.05, "simulatable: most probability of an unsafe answer", most=1)
     draws: int = _key(400, "simulatable: tables drawn to judge a request", least=2)
     slot: float = _key(
-        0.25, "seconds: decisions by the data leave at multiples of this, whatever they took"
+        0.25, "seconds: decisions by the data leave after this, or twice, four times, ... as much"
     )
 
 

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from discreet.decision.answering.answer import Outcome
 from discreet.server.errors import Refused
 from discreet.server.identity import Visitor
+from discreet.server.ledger.schema import now
 from discreet.server.operation import metrics_of, note_uses
 from discreet.server.pace import paced
 from discreet.server.site import site_of
@@ -37,7 +38,7 @@ async def ask(
     request: Request, slug: str, names: Sequence[str], who: Visitor, later: BackgroundTasks
 ) -> DecisionView:
     """Decide on a request; `later` counts its use when the answer is on its way."""
-    arrived, site = time.monotonic(), site_of(request)
+    arrived, at, site = time.monotonic(), now(), site_of(request)
     overview = await run_in_threadpool(site.catalogue.dataset, slug)
     served(site, slug)
     margin, rule = chosen(overview, names), overview.policy.server
@@ -45,7 +46,7 @@ async def ask(
         raise Refused(401, "login_needed", NEEDS_ACCOUNT)
 
     def decide() -> DecisionView:
-        return decision_view(site, slug, site.counter.request(slug, margin, who.actor))
+        return decision_view(site, slug, site.counter.request(slug, margin, who.actor, at=at))
 
     view = await paced(rule, decide, arrived=arrived)
     metrics = metrics_of(request)

@@ -117,19 +117,28 @@ class Counter(Keeper):
 
     # Requests
 
-    def request(self, slug: str, names: Sequence[str], actor: str = PUBLIC) -> Decided:
-        """Decide on a request; the answer is in the ledger when this returns."""
+    def request(
+        self, slug: str, names: Sequence[str], actor: str = PUBLIC, *, at: str | None = None
+    ) -> Decided:
+        """Decide on a request; the answer is in the ledger when this returns.
+
+        `at` is when it came: the public reads it, and when it was decided would tell how long that
+        took.
+        """
         served = self._served(slug)
         margin = set_of(served.table, names)
 
         def work(session: Session, served: Served, dataset: Dataset) -> Decided:
             answer = self._answer(session, served, dataset, margin, actor)
             if answer.outcome is Outcome.GRANTED and answer.why is not Why.OUT:
-                entry = self._publish(session, served, dataset, margin, actor, why=answer.why)
+                entry = self._publish(
+                    session, served, dataset, margin, actor, why=answer.why, at=at
+                )
             else:
                 entry = self._append(
                     session, served, dataset, kind=Kind.REQUEST, actor=actor,
                     margin=names_of(served.table, margin), outcome=answer.outcome, why=answer.why,
+                    at=at,
                 )  # fmt: skip
             return self._decided(served, entry, answer)
 

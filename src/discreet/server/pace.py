@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 async def paced(rule: Server, work: Callable[[], T], *, arrived: float | None = None) -> T:
-    """What `work` gives, or raises; by a rule that looks at the data, at a multiple of its slot."""
+    """What `work` gives, or raises; by a rule that looks at the data, after its slot or a doubling."""
     start = time.monotonic() if arrived is None else arrived
     try:
         return await run_in_threadpool(work)
@@ -26,9 +26,14 @@ async def paced(rule: Server, work: Callable[[], T], *, arrived: float | None = 
 
 
 def until_slot(passed: float, slot: float) -> float:
-    """Seconds to the next multiple of a slot.
+    """Seconds to the end of the slot, or of twice, four times, ... as much.
 
-    >>> until_slot(0.5, 2.0), until_slot(3.0, 2.0), until_slot(1.0, 0.0)
-    (1.5, 1.0, 0.0)
+    Few ends, so that a long decision tells little more than that it was long.
+
+    >>> until_slot(0.5, 2.0), until_slot(3.0, 2.0), until_slot(9.0, 2.0), until_slot(1.0, 0.0)
+    (1.5, 1.0, 7.0, 0.0)
     """
-    return 0.0 if slot <= 0 else max(math.ceil(passed / slot) * slot - passed, 0.0)
+    if slot <= 0:
+        return 0.0
+    doublings = max(0, math.ceil(math.log2(max(passed, slot) / slot)))
+    return max(slot * 2**doublings - passed, 0.0)

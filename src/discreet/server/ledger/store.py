@@ -72,8 +72,9 @@ def append(
     note: str | None = None,
     about: int | None = None,
     table_hash: str | None = None,
+    at: str | None = None,
 ) -> Entry:
-    """The next entry, and the new head, of a data set's ledger.
+    """The next entry, and the new head, of a data set's ledger; `at` is now, unless it is given.
 
     Change a data set's terms (policy, policy_version, listed, closed_at) before the entry that
     says so: it keeps them.
@@ -84,7 +85,7 @@ def append(
     entry = Entry(
         dataset_id=dataset.id,
         number=dataset.head_number + 1,
-        at=now(),
+        at=at or now(),
         kind=kind.value,
         actor=_text(actor),
         about=about,
@@ -117,6 +118,7 @@ def publish(
     why: str | None = None,
     note: str | None = None,
     about: int | None = None,
+    at: str | None = None,
 ) -> Publication:
     """An entry that grants a margin, and its counts, in the order of the table."""
     cells = np.ascontiguousarray(counts, "<i8")
@@ -134,6 +136,7 @@ def publish(
         why=why,
         note=note,
         about=about,
+        at=at,
         table_hash=table_hash(dataset.variables, margin, raw),
     )
     publication = Publication(
