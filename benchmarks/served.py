@@ -83,9 +83,7 @@ def ask(client, slug, names):
 
 
 def status(client, slug, names):
-    found = client.get(
-        f"/api/v1/datasets/{slug}/status", params={"variables": ",".join(names)}
-    )
+    found = client.get(f"/api/v1/datasets/{slug}/status", params={"variables": ",".join(names)})
     assert found.status_code == 200, found.text
     return found.json()["status"]
 

@@ -95,7 +95,7 @@ class Keeper:
         """After a failure the desk is built anew if its terms are not those of the ledger."""
         with self.database.read() as session:
             dataset = session.get_one(Dataset, served.id)
-            if served.desk.policy.to_toml() != dataset.policy:
+            if served.desk.policy != Policy.loads(dataset.policy):
                 out = self._out(session, dataset, served.table)
                 served.desk = self._desk_of(served.table, dataset, served.previous, out)
                 served.desk.rejected = self._rejected(session, dataset, served.table)

@@ -207,7 +207,8 @@ def other_terms(database: Database, specs: Sequence[DataSpec]) -> list[str]:
     return [
         spec.slug
         for spec in specs
-        if (known := found[spec.slug]) is not None and known.policy != spec.terms().to_toml()
+        if (known := found[spec.slug]) is not None
+        and Policy.loads(known.policy).to_dict() != spec.terms().to_dict()
     ]
 
 

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 async def paced(rule: Server, work: Callable[[], T], *, arrived: float | None = None) -> T:
-    """What `work` gives, or raises; by a rule that looks at the data, after its slot or a doubling."""
+    """What `work` gives, or raises; after a slot, by a rule that looks at the data."""
     start = time.monotonic() if arrived is None else arrived
     try:
         return await run_in_threadpool(work)
