@@ -36,4 +36,4 @@ def until_slot(passed: float, slot: float) -> float:
     if slot <= 0:
         return 0.0
     doublings = max(0, math.ceil(math.log2(max(passed, slot) / slot)))
-    return max(slot * 2**doublings - passed, 0.0)
+    return max(slot * 2.0**doublings - passed, 0.0)
