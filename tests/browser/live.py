@@ -141,7 +141,7 @@ class Visits:
 
     def page(self, path="/", *, width=1200, height=900, **more):
         context = self.browser.new_context(viewport={"width": width, "height": height}, **more)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         self.contexts.append(context)
         page = context.new_page()
         page.on("request", self._note_request)
