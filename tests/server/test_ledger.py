@@ -464,7 +464,7 @@ def play(database, steps):
     return key
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, data=st.data())
 def test_law_every_history_holds_and_every_changed_byte_is_found(tmp_path_factory, steps, data):
     url = f"sqlite:///{tmp_path_factory.mktemp('law')}/x.db"
