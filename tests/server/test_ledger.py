@@ -288,8 +288,10 @@ def test_one_data_set_does_not_wait_for_another_in_postgres(database):
     one, two = open_tract(database), open_tract(database, "other")
     with database.begin(one) as session:
         append(session, session.get(Dataset, one), kind=Kind.REQUEST, actor="a", state="")
-        with database.begin(two) as session2:
-            session2.get(Dataset, two)
+        with database.begin(two) as session2:  # would wait half a minute, and fail
+            append(session2, session2.get(Dataset, two), kind=Kind.REQUEST, actor="b", state="")
+    with database.read() as session:
+        assert [session.get(Dataset, key).head_number for key in (one, two)] == [2, 2]
 
 
 def test_uses_add_up(database):
