@@ -1,5 +1,10 @@
 """What can go wrong, said so that it can be repaired."""
 
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+
 
 class DisclosureError(Exception):
     """Wrong input: one sentence that names the value and the repair."""
@@ -7,6 +12,25 @@ class DisclosureError(Exception):
 
 class DataError(DisclosureError):
     """Records or cells that cannot be read as they are."""
+
+
+class WrongKind(DataError):
+    """Data that may not be what they are read as: cells, totals or a cross-tab taken for people.
+
+    The sentence names arguments of Python; `typed` is the same with options of the command line.
+
+    >>> error = WrongKind(lambda say: f"say {say('count', 'n')} or {say('records', True)}.")
+    >>> print(error, error.typed)
+    say count='n' or records=True. say --count n or --records.
+    """
+
+    def __init__(self, sentence: Callable[[Callable[[str, object], str]], str]) -> None:
+        super().__init__(sentence(lambda name, value: f"{name}={value!r}"))
+        self.typed = sentence(_option)
+
+
+def _option(name: str, value: object) -> str:
+    return f"--{name}" if value is True else f"--{name} {shlex.quote(str(value))}"
 
 
 class CodebookError(DisclosureError):

@@ -12,9 +12,9 @@ def frame():
 
 
 def test_records_or_cells(frame, tmp_path):
-    assert load(frame).names == ("A", "n")
+    assert load(frame, records=True).names == ("A", "n")
     assert load(frame, count="n").dense().tolist() == [3, 4]
-    assert load(frame, variables=["A"]).dense().tolist() == [1, 1]
+    assert load(frame, variables=["A"], records=True).dense().tolist() == [1, 1]
     frame.to_csv(tmp_path / "x.csv", index=False)
     (tmp_path / "book.toml").write_text('[variables.A]\ncategories = ["y", "x"]\n')
     found = load(str(tmp_path / "x.csv"), count="n", codebook=tmp_path / "book.toml")
@@ -32,6 +32,12 @@ def test_an_example_brings_its_codebook():
 @pytest.mark.parametrize("more", [{"count": "n"}, {"table": "people"}])
 def test_an_example_needs_nothing_else(more):
     with pytest.raises(DataError, match="example:tract needs no count column and no table name"):
+        load("example:tract", **more)
+
+
+@pytest.mark.parametrize("more", [{"records": True}, {"crosstab": "X"}, {"totals": "drop"}])
+def test_an_example_is_what_it_is(more):
+    with pytest.raises(DataError, match="example:tract needs no records, crosstab or totals"):
         load("example:tract", **more)
 
 

@@ -14,7 +14,9 @@ from discreet.data.codebook import MISSING, Codebook, Variable
 from discreet.data.count import _encode, _free_name, _no_column
 from discreet.data.encode import MOST_CATEGORIES, places
 from discreet.data.frames import label, plain
-from discreet.data.sources import Source, engine_errors
+from discreet.data.kind import check_records
+from discreet.data.sources import Source, engine_errors, from_arrow
+from discreet.data.totals import is_total
 from discreet.errors import DataError
 
 Floats = NDArray[np.float64]
@@ -48,9 +50,10 @@ def frame_sizes(data: object, columns: Sequence[str]) -> Ints | None:
     A frame lies in memory already: its columns are coded there, which is quicker than a query.
     None where it is not: columns to be complained of, values that mean the same, many classes.
     """
-    records, _ = plain(data)
+    records, orders = plain(data)
     if any(records.column_names.count(name) != 1 for name in columns):
         return None
+    check_records(from_arrow(records, orders, "the frame"), known=())
     with ThreadPoolExecutor() as pool:  # Arrow encodes without Python's lock
         found = list(pool.map(lambda name: _coded(name, records[name]), columns))
     if len(set(columns)) < len(columns) or not all(found):
@@ -66,7 +69,7 @@ def frame_sizes(data: object, columns: Sequence[str]) -> Ints | None:
 
 
 def _coded(name: str, column: Any) -> tuple[NDArray[Any], int] | None:
-    """Codes of a column and how many there are; None if two values have the same label."""
+    """Codes of a column and how many there are; None if two have the same label, or of totals."""
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) and not column.null_count:
@@ -78,7 +81,9 @@ def _coded(name: str, column: Any) -> tuple[NDArray[Any], int] | None:
     if len(distinct) > MOST_CATEGORIES:
         return None
     labels = {label(value) or MISSING for value in distinct}
-    return (codes, len(distinct)) if len(labels) == len(distinct) else None
+    if len(labels) < len(distinct) or any(map(is_total, labels)):
+        return None
+    return codes, len(distinct)
 
 
 def group_records(

@@ -12,6 +12,7 @@ from typing import Any
 
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
+from discreet.data.impossible import Impossible
 from discreet.errors import CodebookError
 
 MISSING = "(missing)"
@@ -112,6 +113,7 @@ class Entry:
     role: Role = Role.UNSTATED
     sensitive: tuple[str, ...] = ()
     hierarchy: Hierarchy | None = None
+    within: str | None = None
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ class Codebook:
     missing_values: frozenset[str] = frozenset()
     weights: str | None = None
     sampling_fraction: float | None = None
+    impossible: Impossible = field(default_factory=Impossible)
 
     @classmethod
     def read(cls, path: str | Path) -> Codebook:
@@ -161,6 +164,7 @@ class Codebook:
         missing_values: Iterable[object] = (),
         weights: str | None = None,
         sampling_fraction: float | None = None,
+        impossible: object = None,
         folder: Path | None = None,
         **unknown: object,
     ) -> Codebook:
@@ -180,15 +184,22 @@ class Codebook:
             raise CodebookError(f"variables = {variables!r} must be a table of variables.")
         entries = {n: _entry(n, e, folder or Path()) for n, e in (variables or {}).items()}
         values = frozenset(_texts("missing_values", missing_values))
-        return cls(entries, Missing(missing), values, weights, fraction)
+        return cls(entries, Missing(missing), values, weights, fraction, Impossible.of(impossible))
 
     def entry(self, name: str) -> Entry:
         return self.entries.get(name, Entry())
 
+    def category(self, name: str, text: str) -> str:
+        """The label of a category that is given by its label or its code."""
+        labels = self.entry(name).labels
+        return text if text in labels.values() else labels.get(text, text)
+
     def check_columns(self, columns: Iterable[str]) -> None:
         """Every column that the codebook speaks of must be there."""
         columns = list(columns)
-        named = [*self.entries, *([self.weights] if self.weights else [])]
+        outer = [entry.within for entry in self.entries.values() if entry.within]
+        named = [*self.entries, *([self.weights] if self.weights else []), *outer]
+        named += self.impossible.names
         if lost := [name for name in named if name not in columns]:
             raise CodebookError(
                 f"the codebook describes {lost[0]!r}, but the data have no such column; "
@@ -198,13 +209,13 @@ class Codebook:
 
 def _unknown(key: str) -> str:
     return (
-        f"a codebook has no key {key!r}; it has variables, missing, missing_values, weights "
-        "and sampling_fraction."
+        f"a codebook has no key {key!r}; it has variables, missing, missing_values, weights, "
+        "sampling_fraction and impossible."
     )
 
 
 def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
-    known = {"role", "categories", "labels", "sensitive", "hierarchy"}
+    known = {"role", "categories", "labels", "sensitive", "hierarchy", "within"}
     if not isinstance(content, Mapping):
         raise CodebookError(f"variable {name!r} = {content!r} must be a table of keys.")
     if wrong := set(content) - known:
@@ -221,7 +232,10 @@ def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
         tree = Hierarchy.read(folder / tree)
     elif tree is not None and not isinstance(tree, Hierarchy):
         tree = Hierarchy.of(tree)
-    return Entry(_labels(name, content), Role(role), sensitive, tree)
+    outer = content.get("within")
+    if outer is not None and (not isinstance(outer, str) or outer == name):
+        raise CodebookError(f"within = {outer!r} of {name!r} must be the name of another column.")
+    return Entry(_labels(name, content), Role(role), sensitive, tree, outer)
 
 
 def _labels(name: str, content: Mapping[str, Any]) -> dict[str, str]:

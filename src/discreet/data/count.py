@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discreet.data.codebook import Codebook, Missing, Variable
 from discreet.data.encode import NUMBER, encode, places
 from discreet.data.sources import Source, engine_errors
+from discreet.data.totals import Found, Totals, find_totals
 from discreet.errors import DataError
 
 LARGEST_COUNT = 2**53
@@ -41,14 +42,64 @@ def count_records(source: Source, columns: Sequence[str], codebook: Codebook) ->
     return _encode(source, cells.select(range(len(columns))), counts, codebook)
 
 
-def read_cells(source: Source, columns: Sequence[str], count: str, codebook: Codebook) -> Counted:
-    """Cells as they stand in a file, one a row, with the count in column `count`."""
+def read_cells(
+    source: Source,
+    columns: Sequence[str],
+    count: str,
+    codebook: Codebook,
+    *,
+    totals: str | None = None,
+    summed: Sequence[str] = (),
+) -> Counted:
+    """Cells as they stand in a file, one a row, with the count in column `count`.
+
+    `totals` says what becomes of rows that are sums of others, by these columns and those that are
+    `summed` over.
+    """
+    names = [*columns, *summed]
     with engine_errors(source.name):
-        cells = source.records.select([*columns, count]).to_pyarrow()
+        cells = source.records.select([*names, count]).to_pyarrow()
     if cells.num_rows == 0:
         raise DataError(f"{source.name} has no cells; it needs at least one below its header.")
-    counts = _exact_counts(cells.column(len(columns)), count, source.name)
-    return _encode(source, cells.select(range(len(columns))), counts, codebook)
+    counts = _exact_counts(cells.column(len(names)), count, source.name)
+    own = cells.select(range(len(columns)))
+    found = None
+    if totals != Totals.KEEP:
+        every = _encode(source, own, counts, replace(codebook, missing=Missing.CATEGORY))
+        beside = cells.select(range(len(columns), len(names)))
+        found = find_totals(*_beside(source, every, beside, codebook), totals, source.name)
+        if found is None and codebook.missing is Missing.CATEGORY:
+            return every
+    if found is not None:
+        own, counts = own.filter(~found.rows), counts[~found.rows]
+    kept = _encode(source, own, counts, codebook)
+    return kept if found is None else _without(kept, found)
+
+
+def _beside(
+    source: Source, cells: Counted, more: Any, codebook: Codebook
+) -> tuple[tuple[Variable, ...], NDArray[np.unsignedinteger[Any]], NDArray[np.int64]]:
+    """Cells by further columns, whatever these hold."""
+    import pyarrow as pa
+
+    book = Codebook(missing_values=codebook.missing_values)
+    columns = [
+        encode(field.name, more[field.name], book, (), source.name, most=None)
+        for field in more.schema
+        if not pa.types.is_nested(field.type)
+    ]
+    codes = np.column_stack([cells.codes, *(column.codes for column in columns)])
+    return (*cells.variables, *(column.variable for column in columns)), codes, cells.counts
+
+
+def _without(cells: Counted, found: Found) -> Counted:
+    """Cells whose variables no longer have the categories of totals."""
+    variables = tuple(map(found.forget, cells.variables))
+    codes = cells.codes.copy()
+    for place, (old, new) in enumerate(zip(cells.variables, variables, strict=True)):
+        places_of = {label: code for code, label in enumerate(new.categories)}
+        codes[:, place] = np.array([places_of.get(c, 0) for c in old.categories])[codes[:, place]]
+    return replace(cells, variables=variables, codes=codes)
 
 
 def check_rows(source: Source, columns: Sequence[str]) -> None:
@@ -99,7 +150,7 @@ def _free_name(columns: Sequence[str]) -> str:
     return name
 
 
-def _exact_counts(column: Any, name: str, where: str) -> NDArray[np.int64]:
+def whole_numbers(column: Any, name: str, where: str) -> NDArray[np.int64]:
     """Counts as integers; whatever is not a count of people is named with its row."""
     index, values = places(f"{name!r} of {where}", column)
     numbers = [_integer(value) for value in values]
@@ -111,8 +162,15 @@ def _exact_counts(column: Any, name: str, where: str) -> NDArray[np.int64]:
             f"row {row + 1} of {where} has the count {value!r} in {name!r}, which is "
             f"{problem}; counts are whole numbers from 0 on."
         )
-    times = np.bincount(index, minlength=len(values)).tolist()
-    total = sum(int(number) * t for number, t in zip(numbers, times, strict=True))
+    exact: NDArray[np.int64] = np.array(numbers, np.int64)[index]
+    return exact
+
+
+def _exact_counts(column: Any, name: str, where: str) -> NDArray[np.int64]:
+    """Counts whose total is exact too."""
+    exact = whole_numbers(column, name, where)
+    # in two halves, as the sum may not fit
+    total = (int((exact >> 26).sum()) << 26) + int((exact & (1 << 26) - 1).sum())
     if total > LARGEST_COUNT:
         raise DataError(
             f"the counts of {where} sum to {total:,}, which is too large to keep exact; "
@@ -120,7 +178,6 @@ def _exact_counts(column: Any, name: str, where: str) -> NDArray[np.int64]:
         )
     if total == 0:
         raise DataError(f"all counts of {where} are zero; a table needs at least one record.")
-    exact: NDArray[np.int64] = np.array(numbers, np.int64)[index]
     return exact
 
 

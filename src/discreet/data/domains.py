@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from discreet.data.database import ADDRESS
 from discreet.data.frames import label, plain
-from discreet.data.sources import SUFFIXES, Source, engine_errors, open_source
+from discreet.data.kind import check_records
+from discreet.data.sources import SUFFIXES, Source, engine_errors, from_arrow, open_source
 from discreet.errors import DataError
 
 Floats = NDArray[np.float64]
@@ -81,15 +82,19 @@ def read_domains(
     domain: str | None = None,
     covariates: Sequence[str] = (),
     table: str | None = None,
+    records: bool = False,
 ) -> Domains:
     """One row a domain; with `domain`, records, which are counted for each value of that column.
 
     Of records, `cell_count` is `COLUMN=VALUE`, who is in the class, or a column of 0 and 1;
     the population, and the sample size if it is not the number of records, is a column that is
-    the same throughout a domain.
+    the same throughout a domain. What looks like cells is refused unless `records` says that each
+    row is a person.
     """
     rows = read_rows(data, table=table)
     if domain is not None:
+        if not records:
+            _check_people(rows, [name for name in (sample_size, population, *covariates) if name])
         rows = _counted(rows, domain, sample_size, population, cell_count, covariates)
         sample_size, cell_count = sample_size or SAMPLE, CELL
     if sample_size is None:
@@ -189,6 +194,13 @@ def _number(value: object) -> float:
         return float(str(value))
     except ValueError:
         return float("nan")
+
+
+def _check_people(rows: Rows, explained: Sequence[str]) -> None:
+    """Columns whose use is said are no counts."""
+    left = [name for name in rows.table.column_names if name not in explained]
+    if left and len({name.lower() for name in left}) == len(left):
+        check_records(from_arrow(rows.table.select(left), {}, rows.name), known=())
 
 
 def _counted(

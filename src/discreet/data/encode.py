@@ -44,15 +44,32 @@ def places(name: str, column: Any) -> tuple[NDArray[np.integer[Any]], list[Any]]
     return np.concatenate(found), encoded.chunk(encoded.num_chunks - 1).dictionary.to_pylist()
 
 
+def alike(columns: Iterable[NDArray[np.integer[Any]]], rows: int) -> NDArray[np.int64]:
+    """A number for each row, the same where rows have the same codes in all columns."""
+    number = np.zeros(rows, np.int64)
+    for codes in columns:
+        step = int(codes.max(initial=0)) + 1
+        distinct, number = np.unique(number * step + codes, return_inverse=True)
+        if len(distinct) == rows:
+            break
+    return number
+
+
 def encode(
-    name: str, values: Any, codebook: Codebook, carried: Sequence[str], where: str
+    name: str,
+    values: Any,
+    codebook: Codebook,
+    carried: Sequence[str],
+    where: str,
+    *,
+    most: int | None = MOST_CATEGORIES,
 ) -> Column:
     """Codes of one Arrow column; `carried` is the order of categories that its type has."""
     index, distinct = places(f"{name!r} of {where}", values)
-    if len(distinct) > MOST_CATEGORIES:
+    if most is not None and len(distinct) > most:
         raise DataError(
             f"column {name!r} of {where} has {len(distinct):,} categories, more than "
-            f"{MOST_CATEGORIES:,}; group them first, or leave the column out."
+            f"{most:,}; group them first, or leave the column out."
         )
     entry = codebook.entry(name)
     listed = MISSING in (entry.labels.values() if entry.labels else carried)

@@ -65,6 +65,7 @@ def _from_polars(frame: Any) -> Any:
 def _from_pandas(frame: Any) -> Any:
     import pyarrow as pa
 
+    _check_index(frame)
     columns, names = [], [str(name) for name in frame.columns]
     for place, name in enumerate(names):
         column = frame.iloc[:, place]
@@ -78,3 +79,15 @@ def _from_pandas(frame: Any) -> Any:
                 f".astype({{{name!r}: str}})."
             ) from None
     return pa.table(columns, names=names)
+
+
+def _check_index(frame: Any) -> None:
+    """Refuse an index of categories, as cross-tabs and grouped frames have: it would be lost."""
+    index, across = frame.index, frame.columns
+    named = [str(name) for name in index.names if name is not None]
+    own = index.is_unique and index.inferred_type in ("string", "mixed", "categorical")
+    if index.nlevels > 1 or (named and (own or len(across) == 1 or across.name is not None)):
+        raise DataError(
+            f"the frame has {', '.join(map(repr, named)) or 'levels'} in its index, which is not "
+            "read; make it a column with .reset_index(), or drop it with .reset_index(drop=True)."
+        )

@@ -173,8 +173,11 @@ def _from_frame(data: object) -> Source:
 
     if isinstance(data, ibis.expr.types.Table):
         return Source(data, "the ibis table")
-    name = "the frame"
-    records, orders = plain(data)
+    return from_arrow(*plain(data), "the frame")
+
+
+def from_arrow(records: Any, orders: Mapping[str, tuple[str, ...]], name: str) -> Source:
+    """An Arrow table without dictionaries as a source."""
     _check_names(records.column_names, name)
     connection = _duckdb()
     with engine_errors(name):

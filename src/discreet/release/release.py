@@ -10,11 +10,16 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
 from discreet.table.formula import Formula, as_formula
+from discreet.table.impossible import Combination, codes_of
+from discreet.table.keys import Codes, keys, lookup
 from discreet.table.table import Table
+
+STRUCTURAL = "structural zero"
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,12 @@ class Release:
 
     @classmethod
     def margins(cls, table: Table, formula: str | Formula | Iterable[Iterable[str]]) -> Release:
-        """The margins of `table` that `formula` names."""
+        """The margins of `table` that `formula` names, and what is impossible in it."""
         wanted = as_formula(formula, table.names)
         if not wanted.sets:
             raise DataError("the release contains nothing; name at least one margin.")
-        return cls(table.variables, tuple(table.margin(m) for m in wanted.frontier.margins))
+        release = cls(table.variables, tuple(table.margin(m) for m in wanted.frontier.margins))
+        return release.excluding(table)
 
     @classmethod
     def of(cls, tables: Iterable[Table], variables: Iterable[Variable] = ()) -> Release:
@@ -97,6 +103,39 @@ class Release:
         return min(holders, key=len).margin(names)
 
     @cached_property
+    def zeros(self) -> tuple[tuple[tuple[str, ...], Codes], ...]:
+        """The known zeros by their variables: their codes, in row-major order."""
+        axes = {variable.name: variable for variable in self.variables}
+        groups: dict[tuple[str, ...], list[Combination]] = {}
+        for known in self.known:
+            if known.upper == 0:
+                cell = tuple(sorted(known.cell, key=lambda pair: self._index[pair[0]]))
+                groups.setdefault(tuple(name for name, _ in cell), []).append(cell)
+        found = []
+        for names, group in groups.items():
+            variables = [axes[name] for name in names]
+            codes = codes_of(variables, group)
+            order = np.argsort(keys(codes, [v.size for v in variables]))
+            found.append((names, codes[order]))
+        return tuple(found)
+
+    @cached_property
+    def ranges(self) -> tuple[Known, ...]:
+        """What is known of cells that need not be empty."""
+        return tuple(known for known in self.known if known.upper > 0)
+
+    def closed(self, codes: Codes, names: Iterable[str] | None = None) -> NDArray[np.bool_]:
+        """Which cells, over `names` or all variables, a known zero rules out."""
+        place = {n: i for i, n in enumerate(self.names if names is None else names)}
+        size = {variable.name: variable.size for variable in self.variables}
+        found = np.zeros(len(codes), bool)
+        for about, zeros in self.zeros:
+            if all(name in place for name in about):
+                mine = codes[:, [place[name] for name in about]]
+                found |= lookup(zeros, [size[name] for name in about], mine) >= 0
+        return found
+
+    @cached_property
     def _index(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.names)}
 
@@ -121,7 +160,17 @@ class Release:
 
     def impossible(self, cell: Mapping[str, object]) -> Release:
         """A structural zero: a combination that nobody can have."""
-        return self._with(cell, 0, 0, "structural zero")
+        return self._with(cell, 0, 0, STRUCTURAL)
+
+    def excluding(self, table: Table) -> Release:
+        """All that is impossible in `table`, unless a released margin shows it."""
+        fresh = [
+            Known(combination, 0, 0, STRUCTURAL)
+            for names, group in table.ruled_out.items()
+            if all(name in self._index for name in names) and not self.formula.contains(names)
+            for combination in group
+        ]
+        return dataclasses.replace(self, known=(*self.known, *fresh)) if fresh else self
 
     def _with(self, cell: Mapping[str, object], lower: int, upper: int, why: str) -> Release:
         axes = {variable.name: variable for variable in self.variables}

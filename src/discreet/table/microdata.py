@@ -8,7 +8,10 @@ from pathlib import Path
 
 from discreet.data.codebook import Codebook
 from discreet.data.count import choose_columns, count_records
+from discreet.data.kind import check_records
 from discreet.data.sources import Source, engine_errors, open_source
+from discreet.data.totals import check_people
+from discreet.table.codings import with_impossible
 from discreet.table.read import the_codebook
 from discreet.table.table import Table, margin_names
 
@@ -25,6 +28,7 @@ class Microdata:
 
     source: Source
     codebook: Codebook
+    totals: str | None = None
 
     @classmethod
     def read(
@@ -33,31 +37,48 @@ class Microdata:
         *,
         codebook: Codebook | str | Path | None = None,
         table: str | None = None,
+        records: bool = False,
+        totals: str | None = None,
     ) -> Microdata:
         """A CSV or Parquet file, a pandas, polars or Arrow frame, an ibis table,
-        or a database URL with the name of a table."""
+        or a database URL with the name of a table.
+
+        What looks like cells or a cross-tab is refused unless `records` says that each row is a
+        person, and a category called Total unless `totals` is "keep".
+        """
         book = the_codebook(codebook)
         source = open_source(data, table=table)
         book.check_columns(source.columns)
-        return cls(source, book)
+        if not records:
+            aside = [book.weights] if book.weights else []
+            check_records(source, known=book.entries, aside=aside)
+        return cls(source, book, totals)
 
     @property
     def columns(self) -> tuple[str, ...]:
         return choose_columns(self.source, None, self.codebook)
 
-    def table(self, columns: str | Iterable[str] | None = None) -> Table:
-        """The cross-classification by `columns`, or by all; margins of it need no second look."""
+    def table(
+        self, columns: str | Iterable[str] | None = None, *, impossible: object = None
+    ) -> Table:
+        """The cross-classification by `columns`, or by all; margins of it need no second look.
+
+        `impossible` are combinations that nobody can have, as in a codebook, or "none" if those
+        that look so can occur.
+        """
         if isinstance(columns, str):
             columns = margin_names(columns, self.columns)
         columns = choose_columns(self.source, columns, self.codebook)
         cells = count_records(self.source, columns, self.codebook)
-        return Table.from_cells(
+        check_people(cells.variables, self.totals, self.source.name)
+        made = Table.from_cells(
             cells.variables,
             cells.codes,
             cells.counts,
             dropped=cells.dropped,
             sampling_fraction=self.codebook.sampling_fraction,
         )
+        return with_impossible(made, self.codebook, impossible, self.columns)
 
     def __len__(self) -> int:
         with engine_errors(self.source.name):

@@ -10,9 +10,11 @@ import numpy as np
 
 from discreet.data.codebook import Codebook
 from discreet.data.count import Counted, check_rows, choose_columns, read_cells
+from discreet.data.crosstab import as_cells
 from discreet.data.files import whole
 from discreet.data.sources import open_source
-from discreet.errors import DataError, OutputError
+from discreet.errors import DataError, OutputError, WrongKind
+from discreet.table.codings import with_impossible
 from discreet.table.keys import keys
 
 if TYPE_CHECKING:
@@ -28,32 +30,53 @@ def the_codebook(codebook: Codebook | str | Path | None) -> Codebook:
 def read_table(
     data: object,
     *,
-    count: str,
+    count: str | None = None,
     columns: str | Iterable[str] | None = None,
     codebook: Codebook | str | Path | None = None,
     table: str | None = None,
+    crosstab: str | None = None,
+    totals: str | None = None,
+    impossible: object = None,
 ) -> Table:
-    """Cells, one a row; columns left out are summed over, a cell that stands twice is refused."""
+    """Cells, one a row, or a cross-tab, whose columns are the categories of `crosstab`.
+
+    Columns left out are summed over, a cell that stands twice is refused, and so are rows that are
+    totals of others, unless `totals` is "drop" or "keep".
+    """
     from discreet.table.table import Table, margin_names
 
     book = the_codebook(codebook)
     source = open_source(data, table=table)
+    if crosstab is not None:
+        if count is not None:
+            raise WrongKind(
+                lambda say: (
+                    f"{say('count', count)} is for cells and {say('crosstab', crosstab)} for a "
+                    "cross-tab; say one."
+                )
+            )
+        named = () if columns is None or isinstance(columns, str) else columns
+        source, count = as_cells(source, crosstab, known={*book.entries, *named})
+    if count is None:
+        raise DataError(f"{source.name} has no count; name its column, as in count='n'.")
     every = choose_columns(source, None, book, count)
     if isinstance(columns, str):
         columns = margin_names(columns, every)
     wanted = every if columns is None else choose_columns(source, columns, book, count)
     if set(wanted) < set(every):
         check_rows(source, every)
-    cells = read_cells(source, wanted, count, book)
+    summed = [name for name in every if name not in wanted]
+    cells = read_cells(source, wanted, count, book, totals=totals, summed=summed)
     if set(wanted) == set(every):
         _check_cells(cells, source.name)
-    return Table.from_cells(
+    made = Table.from_cells(
         cells.variables,
         cells.codes,
         cells.counts,
         dropped=cells.dropped,
         sampling_fraction=book.sampling_fraction,
     )
+    return with_impossible(made, book, impossible, every)
 
 
 def _check_cells(cells: Counted, where: str) -> None:

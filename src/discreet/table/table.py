@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,21 @@ from discreet.data.count import LARGEST_COUNT
 from discreet.data.frames import label
 from discreet.errors import DataError, FormulaError
 from discreet.table.cells import Cells
+from discreet.table.codings import Coding, recounted
 from discreet.table.formula import Formula
+from discreet.table.impossible import (
+    Combination,
+    Groups,
+    by_names,
+    codes_of,
+    combinations,
+    grouped,
+    over,
+    spelled,
+    within,
+)
 from discreet.table.keys import Codes, Counts, keys, lookup, merge, unravel
+from discreet.table.words import several
 
 MOST_DENSE = 1 << 26
 MOST_AXES = 64  # of a numpy array
@@ -28,6 +42,9 @@ MOST_AXES = 64  # of a numpy array
 @dataclass(frozen=True, eq=False)
 class Table:
     """A cross-classification: the non-zero cells in row-major order, and their counts.
+
+    `impossible` are the combinations of categories that nobody can have, as `excluding` adds them;
+    `codings` are the pairs of variables where they were found and not stated.
 
     >>> table = Table.of([[4, 4], [4, 4], [4, 0]], Hair=["Black", "Red", "Blond"],
     ...                  Income=["High", "Low"])
@@ -42,6 +59,8 @@ class Table:
     counts: Counts
     dropped: int = 0
     sampling_fraction: float | None = None
+    impossible: tuple[Combination, ...] = ()
+    codings: tuple[Coding, ...] = ()
 
     def __post_init__(self) -> None:
         self.codes.flags.writeable = False
@@ -89,15 +108,32 @@ class Table:
         cls,
         data: object,
         *,
-        count: str,
+        count: str | None = None,
         columns: str | Iterable[str] | None = None,
         codebook: Codebook | str | Path | None = None,
         table: str | None = None,
+        crosstab: str | None = None,
+        totals: str | None = None,
+        impossible: object = None,
     ) -> Table:
-        """Cells from a CSV or Parquet file, a frame or a database; `count` names the counts."""
+        """Cells from a CSV or Parquet file, a frame or a database; `count` names the counts.
+
+        `crosstab` names what stands across a cross-tab; `totals` says whether rows that are sums
+        of others are dropped ("drop") or cells like any other ("keep"); `impossible` are
+        combinations that nobody can have, or "none" if those that look so can occur.
+        """
         from discreet.table.read import read_table
 
-        return read_table(data, count=count, columns=columns, codebook=codebook, table=table)
+        return read_table(
+            data,
+            count=count,
+            columns=columns,
+            codebook=codebook,
+            table=table,
+            crosstab=crosstab,
+            totals=totals,
+            impossible=impossible,
+        )
 
     # What it is
 
@@ -166,6 +202,8 @@ class Table:
             Table.from_cells(variables, self.codes[:, places], self.counts),
             dropped=self.dropped,
             sampling_fraction=self.sampling_fraction,
+            impossible=over(self.ruled_out, [variable.name for variable in variables]),
+            codings=tuple(c for c in self.codings if set(c.names) <= {v.name for v in variables}),
         )
 
     def collapse(self, *names: str) -> Table:
@@ -186,12 +224,15 @@ class Table:
 
     def slice(self, /, **categories: object) -> Table:
         """The table of those in the given categories, over the other variables."""
-        chosen = np.ones(len(self), bool)
+        chosen, held = np.ones(len(self), bool), {}
         for name, category in categories.items():
             place = self._place(name)
-            chosen &= self.codes[:, place] == self.variables[place].code(category)
+            code = self.variables[place].code(category)
+            chosen &= self.codes[:, place] == code
+            held[name] = self.variables[place].categories[code]
         part = dataclasses.replace(self, codes=self.codes[chosen], counts=self.counts[chosen])
-        return part.collapse(*categories)
+        left = within(self.ruled_out, held)
+        return dataclasses.replace(part.collapse(*categories), impossible=left)
 
     def merge(self, name: str, groups: Mapping[str, str] | Sequence[str]) -> Table:
         """The table with the categories of one variable merged into groups."""
@@ -206,13 +247,78 @@ class Table:
         codes = self.codes.copy()
         codes[:, place] = np.array([code_of[str(group)] for group in groups])[codes[:, place]]
         variables = (*self.variables[:place], merged, *self.variables[place + 1 :])
+        group_of = dict(zip(variable.categories, map(str, groups), strict=True))
+        left = grouped(self.impossible, name, group_of)
         return Table.from_cells(
             variables,
             codes,
             self.counts,
             dropped=self.dropped,
             sampling_fraction=self.sampling_fraction,
+            impossible=left,
+            codings=recounted(self.codings, by_names(left)),
         )
+
+    def beside(self, name: str, merged: str, group_of: Mapping[str, str]) -> Table:
+        """The table with the merged categories of a variable as a further one, called `merged`.
+
+        A category is impossible together with a group that it is not in.
+
+        >>> Table.of([4, 4, 1], Hair=["Black", "Red", "Blond"]).beside(
+        ...     "Hair", "Shade", {"Black": "dark", "Red": "light", "Blond": "light"}
+        ... )
+        Table(Hair 3 x Shade 2: 9 in 3 of 6 cells)
+        """
+        place = self._place(name)
+        fine = self.variables[place]
+        groups = [group_of[category] for category in fine.categories]
+        coarse = dataclasses.replace(fine.merged(groups), name=merged)
+        code = np.array([coarse.code(group) for group in groups])
+        codes = np.column_stack([self.codes, code[self.codes[:, place]]])
+        table = Table.from_cells(
+            (*self.variables, coarse),
+            codes.astype(np.min_scalar_type(max(codes.max(initial=0), 1))),
+            self.counts,
+            dropped=self.dropped,
+            sampling_fraction=self.sampling_fraction,
+            impossible=self.impossible,
+            codings=self.codings,
+        )
+        others = {c: [g for g in coarse.categories if g != group_of[c]] for c in fine.categories}
+        return table.excluding({name: c, merged: gs} for c, gs in others.items() if gs)
+
+    # Who nobody can be
+
+    def excluding(self, stated: Iterable[Mapping[str, object]]) -> Table:
+        """The table where nobody can have these combinations; a list means each of its categories.
+
+        >>> table = Table.of([[4, 0], [3, 9]], Age50=["<50", "50+"], Age51=["<51", "51+"])
+        >>> table.excluding([{"Age50": "<50", "Age51": "51+"}]).impossible
+        ((('Age50', '<50'), ('Age51', '51+')),)
+        """
+        fresh = combinations(self.variables, stated)
+        for names, group in fresh.items():
+            margin = self.margin(names)
+            counts = margin.lookup(codes_of(margin.variables, group))
+            if counts.any():
+                wrong = int(np.argmax(counts > 0))
+                have = several(int(counts[wrong]), "person has", "people have")
+                raise DataError(
+                    f"{spelled(group[wrong])} is called impossible, but {have} it; correct the "
+                    "data, or leave it out."
+                )
+        both = {*self.impossible}.union(*fresh.values())
+        return dataclasses.replace(self, impossible=tuple(sorted(both)))
+
+    @cached_property
+    def ruled_out(self) -> Groups:
+        """The impossible combinations by their variables."""
+        return by_names(self.impossible)
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """What was found to be impossible without being stated, in words."""
+        return tuple(map(str, self.codings))
 
     # Cells of it
 

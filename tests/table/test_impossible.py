@@ -1,0 +1,163 @@
+"""Combinations that nobody can have: stated, kept by every operation, and found."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from discreet.data.codebook import Codebook, Variable
+from discreet.errors import CodebookError, DataError
+from discreet.table.codings import find_codings
+from discreet.table.load import load
+from discreet.table.microdata import Microdata
+from discreet.table.table import Table
+
+AGES = (("Age50", "<50"), ("Age51", "51+"))
+
+
+def ages():
+    return Table.of(
+        [[[100, 80], [0, 0]], [[1, 1], [90, 70]]],
+        Age50=["<50", "50+"], Age51=["<51", "51+"], Region=["N", "S"],
+    ).excluding([{"Age51": "51+", "Age50": "<50"}])  # fmt: skip
+
+
+def people(table):
+    """One row a person."""
+    frame = table.to_frame()
+    return frame.loc[frame.index.repeat(frame["count"])].drop(columns="count").astype(str)
+
+
+def test_it_is_in_the_order_of_the_axes_sorted_and_once():
+    table = ages().excluding([{"Age50": "<50", "Age51": ["51+"]}])
+    assert table.impossible == (AGES,)
+    assert table == Table.of(table.dense(), **{v.name: v.categories for v in table.variables})
+    assert repr(table) == "Table(Age50 2 x Age51 2 x Region 2: 342 in 6 of 8 cells)"
+
+
+@pytest.mark.parametrize(
+    ("stated", "error", "says"),
+    [
+        ({"Age50": "<50", "Age51": "<51"}, DataError, "Age51=<51 is called impossible, but 180 pe"),
+        ({"Age50": "<50"}, DataError, "of one variable"),
+        ({"Age50": "<50", "Sex": "m"}, DataError, "'Sex', which is no variable"),
+        ({"Age50": "<40", "Age51": "51+"}, CodebookError, "no category '<40'"),
+        ("Age50", DataError, "give a category for each variable"),
+    ],
+)
+def test_what_is_wrong_is_named(stated, error, says):
+    with pytest.raises(error, match=says):
+        ages().excluding([stated])
+
+
+def test_margins_orders_and_slices_keep_it():
+    table = ages()
+    assert table.margin("Age50*Age51").impossible == (AGES,)
+    assert table.margin("Age50*Region").impossible == ()
+    assert table.reorder(["Region", "Age51", "Age50"]).impossible == (AGES[::-1],)
+    assert table.slice(Region="N").impossible == (AGES,)
+    assert table.slice(Age50="<50").impossible == ()
+    assert table.collapse("Region").impossible == (AGES,)
+
+
+def test_a_slice_keeps_what_it_meets():
+    array = np.ones((2, 2, 2), int)
+    array[0, 0, 0] = array[1, 1, 1] = 0
+    table = Table.of(array, A="ab", B="ab", C="ab")
+    table = table.excluding([dict.fromkeys("ABC", "a"), dict.fromkeys("ABC", "b")])
+    assert table.slice(A="a").impossible == ((("B", "a"), ("C", "a")),)
+
+
+def test_a_merged_category_is_impossible_if_all_its_parts_are():
+    array = np.array([[5, 0], [5, 0], [5, 7]])
+    table = Table.of(array, Age=["child", "teen", "adult"], Married=["no", "yes"])
+    table = table.excluding([{"Age": ["child", "teen"], "Married": "yes"}])
+    young = table.merge("Age", {"child": "young", "teen": "young"})
+    assert young.impossible == ((("Age", "young"), ("Married", "yes")),)
+    assert table.merge("Age", {"teen": "older", "adult": "older"}).impossible == (
+        (("Age", "child"), ("Married", "yes")),
+    )
+
+
+def test_codings_are_found_in_what_is_read():
+    table = Microdata.read(people(ages()), records=True).table()
+    assert {frozenset(c) for c in table.impossible} == {frozenset(AGES)}
+    assert table.found == (
+        "Age50 and Age51 look like codings of one thing: 1 combination that nobody has is taken as "
+        "impossible; say --impossible none if it can occur.",
+    )
+    assert table.margin("Age50*Region").found == ()
+    off = Microdata.read(people(ages()), records=True).table(impossible="none")
+    assert off.impossible == off.found == ()
+
+
+def test_what_is_stated_is_not_found():
+    stated = [{"Age50": "<50", "Age51": "51+"}]
+    table = load(people(ages()), records=True, impossible=stated)
+    assert len(table.impossible) == 1
+    assert table.found == ()
+    cells = ages().to_frame()
+    assert len(Table.read(cells, count="count", impossible=stated).impossible) == 1
+
+
+def test_a_merge_recounts_what_was_found():
+    array = np.diag([50, 60, 70, 80])
+    frame = people(Table.of(array, Fine="abcd", Other="wxyz"))
+    table = Microdata.read(frame, records=True).table()
+    assert table.codings[0].impossible == len(table.impossible) == 12
+    merged = table.merge("Fine", {"a": "ab", "b": "ab"})
+    assert merged.codings[0].impossible == len(merged.impossible) == 8
+    assert table.merge("Fine", dict.fromkeys("abcd", "all")).found == ()
+
+
+def variables(*sizes):
+    return tuple(Variable(chr(65 + i), tuple(map(str, range(n)))) for i, n in enumerate(sizes))
+
+
+@pytest.mark.parametrize(("people", "categories"), [(300, 300), (500, 400), (2_000, 300)])
+def test_independent_variables_are_no_codings(people, categories):
+    """Of many categories with a person each, most pairs are empty by chance."""
+    codes = np.random.default_rng(0).integers(0, categories, (people, 2)).astype(np.uint16)
+    both = variables(categories, categories)
+    assert find_codings(both, codes, np.ones(people, np.int64)) == ((), set())
+
+
+def test_few_people_are_no_codings():
+    codes = np.array([[0, 0], [1, 0], [1, 1]], np.uint8)
+    assert find_codings(variables(2, 2), codes, np.array([8, 2, 9]))[0] == ()
+    assert find_codings(variables(2, 2), codes, np.array([80, 2, 90]))[0]
+
+
+@pytest.mark.parametrize("name", ["tract", "czech", "blond", "estates"])
+def test_examples_have_no_codings(name):
+    assert load(f"example:{name}").impossible == ()
+
+
+def test_too_many_combinations_are_said(monkeypatch):
+    monkeypatch.setattr("discreet.table.codings.MOST_FOUND", 0)
+    table = Microdata.read(people(ages()), records=True).table()
+    assert table.impossible == ()
+    assert "too many to be taken as impossible" in table.found[0]
+
+
+def towns():
+    return pd.DataFrame(
+        {"Town": ["Ash", "Ash", "Birch", None, None], "Region": ["N", "N", "S", "N", "S"]}
+    )
+
+
+def test_a_variable_within_another():
+    book = Codebook.of({"Town": {"within": "Region", "categories": ["Ash", "Birch", "Cedar"]}})
+    table = Microdata.read(towns(), codebook=book, records=True).table()
+    assert table.impossible == (
+        (("Town", "Ash"), ("Region", "S")),
+        (("Town", "Birch"), ("Region", "N")),
+    )
+    assert table.found == ()
+    assert Microdata.read(towns(), codebook=book, records=True).table("Town").impossible == ()
+
+
+def test_a_category_within_two_is_named():
+    frame = pd.concat([towns(), pd.DataFrame({"Town": ["Ash"], "Region": ["S"]})])
+    book = Codebook.of({"Town": {"within": "Region"}})
+    with pytest.raises(DataError, match="Town=Ash is in Region=N and in Region=S"):
+        Microdata.read(frame.reset_index(drop=True), codebook=book, records=True).table()
