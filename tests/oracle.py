@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 from discreet.table.table import Table
 
 
-def fibre(table, margins):
-    """All non-negative integer arrays with the given margins (tuples of axes) of `table`."""
+def fibre(table, margins, zeros=()):
+    """All non-negative integer arrays with the given margins (tuples of axes) of `table`.
+
+    `zeros` are combinations that nobody has, as mappings from axes to codes.
+    """
     shape, cells = table.shape, list(np.ndindex(table.shape))
     left = {axes: _margin(table, axes) for axes in margins}
     last = {axes: {tuple(cell[a] for a in axes): cell for cell in cells} for axes in margins}
@@ -22,6 +25,8 @@ def fibre(table, margins):
         cell = cells[position]
         keys = [(axes, tuple(cell[a] for a in axes)) for axes in margins]
         most = min(left[axes][key] for axes, key in keys)
+        if any(all(cell[a] == code for a, code in zero.items()) for zero in zeros):
+            most = 0
         ends = [left[axes][key] for axes, key in keys if last[axes][key] == cell]
         values = [ends[0]] if ends else range(most + 1)
         if ends and (max(ends) != min(ends) or ends[0] > most):
@@ -67,6 +72,22 @@ def releases(draw, axes):
     """A random set of margins, as tuples of axes; not always all variables are covered."""
     subsets = [s for n in range(1, axes + 1) for s in combinations(range(axes), n)]
     return draw(st.lists(st.sampled_from(subsets), min_size=1, max_size=4, unique=True))
+
+
+@st.composite
+def impossible_pairs(draw, table):
+    """Some pairs of categories that nobody has, as mappings from axes to codes."""
+    empty = [
+        {a: int(i), b: int(j)}
+        for a, b in combinations(range(table.ndim), 2)
+        for i, j in np.argwhere(_margin(table, (a, b)) == 0)
+    ]
+    return draw(st.lists(st.sampled_from(empty), min_size=1, max_size=6)) if empty else []
+
+
+def spelled_out(zeros):
+    """Mappings from axes to codes as mappings from names to categories."""
+    return [{chr(65 + a): str(code) for a, code in zero.items()} for zero in zeros]
 
 
 def letters(margins):

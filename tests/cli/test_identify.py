@@ -118,3 +118,19 @@ def test_bad_input(run, arguments, changed, words):
     assert result.exit_code == 2
     assert len(result.stderr.strip().splitlines()) == 1
     assert re.search(words, result.stderr), result.stderr
+
+
+def test_categories_only(run):
+    """Without numbers all sources of a combination are as near: one that is alone is matched."""
+    people = "id,sex,town\n1,f,a\n2,m,a\n3,f,b\n4,m,b\n5,f,a\n"
+    intruder = '[keys.sex]\nkind = "category"\nkeep = 0.9\n[keys.town]\nkind = "category"\n'
+    masked = "id,sex,town\n1,f,a\n4,m,b\n2,f,a\n"
+    result = run("--id", "id", "--json", people=people, masked=masked, intruder=intruder)
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["matching"] == {
+        "matched": 1,
+        "released": 3,
+        "risk": pytest.approx(1 / 3),
+        "distance": "absolute",
+    }

@@ -118,7 +118,7 @@ def test_rates(tmp_path):
         ((*ESTATES, "--uncertainty", "variance"), "labels"),
         ((*ESTATES, "--measure", "gain"), "needs the prior"),
         ((*ESTATES, "--sampling-fraction", "0"), "sampling fraction is 0"),
-        ((*ESTATES, "--sampling-fraction", "nan"), "sampling fraction is nan"),
+        ((*ESTATES, "--sampling-fraction", "nan"), "sampling-fraction is nan"),
         ((*ESTATES, "--prior", "nowhere.csv"), "cannot read 'nowhere.csv'"),
         ((*TOTAL, "--incidents", "3"), "one at a time"),
         (TOTAL[:4], "--minimum is missing"),

@@ -6,7 +6,7 @@ from math import comb, exp
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -217,6 +217,16 @@ def test_wrong_counts(wrong, says):
         PopulationCounts.of(**{"alpha": 1, "beta": 1, **wrong})
 
 
+@pytest.mark.parametrize("tiny", [1e-12, 1e-17, 1e-24, 1e-60])
+def test_a_share_that_is_almost_surely_0_or_1(tiny):
+    """All of a domain are in the class, or none."""
+    counts = PopulationCounts.of(n=[0, 4], N=[50, 90], y=[0, 4], alpha=1, beta=tiny)
+    whole = np.exp(-0.1 * counts.rest)
+    assert counts.laplace(0.1) == pytest.approx(whole, rel=1e-7)
+    none = PopulationCounts.of(n=[0, 4], N=[50, 90], y=[0, 0], alpha=tiny, beta=1)
+    assert none.laplace(0.1) == pytest.approx(np.ones(2), rel=1e-9)
+
+
 def simulate(rng, domains=400, alpha=0.8, beta=6.0, most=60):
     n = rng.integers(2, most, domains)
     return rng.binomial(n, rng.beta(alpha, beta, domains)), n
@@ -295,3 +305,27 @@ def test_given_parameters():
     assert repr(given) == "BetaFit(alpha 2, beta 8, given)"
     with pytest.raises(DataError, match="beta is -1"):
         BetaFit.given(1, -1)
+
+
+def test_the_fit_is_not_stuck_where_domains_do_not_differ():
+    """One large domain hides that the others differ; no variation is 14 below in likelihood."""
+    n, y = [3000, *[10] * 6], [300, 0, 0, 0, 5, 9, 1]
+    fit = fit_beta(y, n)
+    assert (fit.alpha, fit.beta) == pytest.approx((0.282, 0.927), abs=5e-4)
+    alike = stats.binom.logpmf(y, n, np.sum(y) / np.sum(n)).sum()
+    assert fit.log_likelihood == pytest.approx(alike + 14.1, abs=0.1)
+    assert not fit.at_limit
+
+
+MEANS = stats.logistic.cdf(np.linspace(-8, 8, 33))
+PRECISIONS = np.logspace(-6, 6, 37)
+
+
+@given(st.lists(st.sampled_from([1, 2, 5, 10, 50, 3000]), min_size=2, max_size=6), st.data())
+@settings(max_examples=100, deadline=None)
+def test_no_mean_and_precision_fit_better(n, data):
+    y = [data.draw(st.one_of(st.integers(0, m), st.sampled_from([0, m]))) for m in n]
+    assume(0 < sum(y) < sum(n) and max(n) > 1)
+    alpha, beta = (np.outer(share, PRECISIONS).ravel() for share in (MEANS, 1 - MEANS))
+    grid = sum(stats.betabinom.logpmf(a, b, alpha, beta) for a, b in zip(y, n, strict=True))
+    assert fit_beta(y, n).log_likelihood >= grid.max() - 1e-6

@@ -10,9 +10,10 @@ import pytest
 from scipy.stats import binom, multivariate_normal, norm
 
 from discreet.errors import DataError
+from discreet.intruder.linkage.candidates import Candidates, Classes
 from discreet.intruder.linkage.encode import encode
 from discreet.intruder.linkage.equation import exact_links, exchangeable_links
-from discreet.intruder.linkage.links import link, most_events
+from discreet.intruder.linkage.links import link, most_events, solve
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.reasons import reasons
 from discreet.intruder.linkage.records import read_records
@@ -168,6 +169,88 @@ def test_others_who_are_not_in_the_source():
     intruder = Intruder.of({**AGE_SEX, "population": 200})
     found = link(read_records(y, y.iloc[:1], intruder), intruder)
     assert found.perceived[0] == pytest.approx(0.01, rel=1e-3)
+
+
+def everybody(densities, population):
+    """A row for each of the population: who is no source has the mean density of the sources."""
+    others = population - len(densities)
+    return np.vstack([densities, np.tile(densities.mean(0), (others, 1))])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_assignment_to_a_population(seed):
+    rng = np.random.default_rng(seed)
+    sources, others = int(rng.integers(1, 5)), int(rng.integers(0, 4))
+    released = int(rng.integers(1, min(5, sources + others) + 1))
+    densities = np.exp(-rng.exponential(rng.choice([0.5, 3, 20]), (sources, released)))
+    truth = brute_force(everybody(densities, sources + others))[:sources]
+    found = exact_links(densities, population=sources + others)
+    assert found == pytest.approx(truth, abs=1e-12)
+
+
+@pytest.mark.parametrize("exact", [1 << 20, 0])
+@pytest.mark.parametrize("others", [1, 3, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_small_files_of_a_population(seed, others, exact):
+    """Summed at once it is exact; group by group and by clusters it is near, and says so."""
+    y, x = files(np.random.default_rng(seed), 5, 4)
+    y["sex"], x["sex"] = ["f", "m", "m", "f", "m"], ["f", "m", "m", "f"]
+    y.loc[1], x.loc[1] = y.loc[2], x.loc[2]  # look-alikes
+    for keep in (0.9, 1.0):  # tied together, and two groups
+        keys = {**AGE_SEX["keys"], "sex": {"kind": "category", "keep": keep}}
+        intruder = Intruder.of({"keys": keys, "population": 5 + others})
+        found = link(read_records(y, x, intruder), intruder, exact=exact)
+        truth = brute_force(everybody(density(y, x, keep=keep), 5 + others))[:5]
+        assert found.dense() == pytest.approx(truth, abs=1e-12 if exact else 0.05)
+        assert found.exact == bool(exact)
+
+
+def test_everybody_of_the_population_is_released():
+    """Two of three people are known and three records are released: nobody is missing."""
+    y, x = pd.DataFrame({"age": [40.0, 60.0]}), pd.DataFrame({"age": [41.0, 39.0, 60.5]})
+    intruder = Intruder.of({"keys": {"age": AGE_SEX["keys"]["age"]}, "population": 3})
+    for exact in (1 << 20, 0):
+        found = link(read_records(y, x, intruder), intruder, exact=exact)
+        assert found.null == pytest.approx(0, abs=1e-12)
+        assert found.perceived == pytest.approx([0.5, 1], abs=1e-3)
+
+
+@pytest.mark.parametrize("released", [1, 5, 40])
+@pytest.mark.parametrize("sources", [1, 10, 60])
+def test_all_are_alike(sources, released):
+    """4.2.1 of Lambert 1993: 1 / N, whoever is known and however many are released."""
+    others = 100 - sources
+    one = [
+        Classes(np.zeros(1, np.int64), np.zeros(many, np.int64), np.array([many]))
+        for many in (sources, released)
+    ]
+    edge = np.zeros(1, np.int64)
+    alike = Candidates(*one, np.array([0, 1]), edge, np.ones(1), np.zeros(1), 0.0)
+    for exact in (1 << 20, 0):
+        found = solve(alike, strangers=others, exact=exact).dense()
+        assert found == pytest.approx(np.full((sources, released), 0.01), rel=0.01)
+
+
+@pytest.mark.parametrize("others", [5, 50, 500])
+def test_large_files_of_a_population(others):
+    """Groups and clusters of 15 records against the exact sum over all."""
+    y, x = files(np.random.default_rng(others), 20, 15, spread=0.5)
+    for keep in (0.9, 1.0):
+        keys = {
+            "age": {"kind": "normal", "spread": 0.5},
+            "sex": {"kind": "category", "keep": keep},
+        }
+        intruder = Intruder.of({"keys": keys, "population": 20 + others})
+        found = link(read_records(y, x, intruder), intruder)
+        truth = exact_links(density(y, x, 0.5, keep), population=20 + others)
+        assert found.exact == 0
+        assert found.dense() == pytest.approx(truth, abs=0.02)
+
+
+def test_a_population_that_is_no_population():
+    for population, words in ((1, "said to be 1, but there are 2"), (2, "3 records are released")):
+        with pytest.raises(DataError, match=words):
+            exact_links(np.ones((2, 3)), population=population)
 
 
 def test_a_target_who_is_there():

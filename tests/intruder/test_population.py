@@ -186,6 +186,13 @@ def test_a_wrong_model_does_not_agree_with_a_sample_of_the_sample():
         rehearse(table, model=GammaPoisson(1, 1))
 
 
+def test_nothing_to_see_in_a_sample_of_the_sample():
+    rehearsal = rehearse(wide(np.array([1, 40, 50, 60]), 2, 2))
+    assert not rehearsal.checked
+    assert not rehearsal.agrees
+    assert "not checked" in repr(rehearsal)
+
+
 # Parameters and their errors
 
 

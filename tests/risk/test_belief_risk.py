@@ -2,21 +2,25 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln
 
 from discreet.cli import main
+from discreet.data.codebook import Role
 from discreet.decision.decide import decide
 from discreet.decision.frontier import frontier
 from discreet.decision.policy import Policy
 from discreet.errors import DataError
+from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
-from discreet.risk.attribute_belief import believed_attributes
+from discreet.risk.attribute_belief import believed_attributes, groups
 from discreet.risk.belief import belief_risk
 from discreet.table.load import load
 from discreet.table.table import Table
@@ -32,7 +36,7 @@ def nearly_certain():
 
 def test_a_wide_interval_with_a_nearly_certain_count_fails():
     table = nearly_certain()
-    widths = {"small.most": 3, "small.width": 3, "attribute.check": False}
+    widths = {"small.most": 3, "small.width": 3, "attribute.check": False, "published.least": 0}
     assert decide(table, "A + B", Policy.of(widths)).verdict == "PASS"
     believed = widths | {"belief.most": 0.9, "belief.model": "A + B"}
     decision = decide(table, "A + B", Policy.of(believed))
@@ -94,14 +98,19 @@ def test_brute_force(data, array):
     ],
 )
 def test_every_limit_decides(change, verdict):
-    alone = {"small.width": 1, "attribute.check": False, "belief.model": TRACT}
+    alone = {
+        "small.width": 1,
+        "attribute.check": False,
+        "published.least": 0,
+        "belief.model": TRACT,
+    }
     decision = decide(load("example:tract"), TRACT, Policy.of(alone | change))
     assert decision.verdict == verdict
 
 
 def test_frontier_keeps_a_limit_on_beliefs():
     table = load("example:tract")
-    rules = {"small.width": 1, "attribute.check": False}
+    rules = {"small.width": 1, "attribute.check": False, "published.least": 0}
     free = frontier(table, policy=Policy.of(rules), seconds=60)
     policy = Policy.of(rules | {"belief.most": 0.4, "belief.model": "uniform"})
     found = frontier(table, policy=policy, seconds=60)
@@ -174,14 +183,101 @@ def test_believed_attributes_by_brute_force(array, data):
     release = Release.margins(table, letters(margins))
     found = believed_attributes(table, release, CellWeights.uniform(), share=0.8, order=2)
     tables = fibre(array, margins)
-    for belief in found[:10]:
+    for belief in found[:20]:
+        people = tables[:, *_place(table, belief.group)].reshape(len(tables), -1).sum(1)
         joint = belief.group | {belief.variable: belief.category}
-        inside = np.ones(array.shape, bool)
-        for axis, variable in enumerate(table.variables):
-            if variable.name in joint:
-                wanted = variable.categories.index(joint[variable.name])
-                shape = [1] * array.ndim
-                shape[axis] = -1
-                inside &= (np.arange(array.shape[axis]) == wanted).reshape(shape)
-        has = np.array([t[inside].sum() >= 0.8 * belief.size - 1e-9 for t in tables])
+        having = tables[:, *_place(table, joint)].reshape(len(tables), -1).sum(1)
+        has = (people > 0) & (having >= 0.8 * people - 1e-9)
         assert belief.probability == pytest.approx(has.mean())
+
+
+def _place(table, cell):
+    return [
+        v.categories.index(cell[v.name]) if v.name in cell else slice(None) for v in table.variables
+    ]
+
+
+# Whose cells are looked at
+
+
+def in_roles(array, roles):
+    """A, B, C, ... with these roles."""
+    table = named(array)
+    variables = [replace(v, role=role) for v, role in zip(table.variables, roles, strict=True)]
+    return Table.from_cells(variables, table.codes, table.counts)
+
+
+def test_small_counts_are_those_of_the_identifying_variables():
+    """S splits the small cells of A*B, and does not hide them."""
+    array = np.array([[[2, 2], [0, 0]], [[96, 96], [2, 2]]])
+    table = in_roles(array, [Role.IDENTIFYING, Role.IDENTIFYING, Role.SENSITIVE])
+    rules = {
+        "small.most": 4,
+        "small.width": 1,
+        "attribute.check": False,
+        "published.least": 0,
+        "belief.most": 0.9,
+    }
+    for formula in ("A + B", "A + B + C"):
+        risk = belief_risk(table, Release.margins(table, formula), at_most=4)
+        assert risk.cells.names == ("A", "B")
+        assert risk.cells.counts.tolist() == [4, 4]
+        exact = math.comb(196, 4) / math.comb(200, 4)
+        decision = decide(table, formula, Policy.of(rules | {"belief.model": formula}))
+        assert decision.risk["belief"]["most"] == pytest.approx(exact)
+        assert exact > 0.9
+        assert decision.verdict == "FAIL"
+
+
+@given(st.data(), st.sampled_from([(2, 2, 2), (2, 2, 3)]))
+@settings(max_examples=40)
+def test_roles_by_brute_force(data, shape):
+    size = math.prod(shape)
+    people = data.draw(st.lists(st.integers(0, size - 1), min_size=2, max_size=8))
+    array = np.bincount(people, minlength=size).reshape(shape)
+    roles = data.draw(st.lists(st.sampled_from(list(Role)), min_size=3, max_size=3))
+    margins, zeros = data.draw(releases(3)), data.draw(st.booleans())
+    table = in_roles(array, roles)
+    risk = belief_risk(table, Release.margins(table, letters(margins)), zeros=zeros, prior=0.7)
+    tables = fibre(array, margins)
+    logs = (gammaln(tables + 0.7) - gammaln(tables + 1)).sum((1, 2, 3))
+    chances = np.exp(logs - logs.max())
+    chances /= chances.sum()
+    kept = [axis for axis, role in enumerate(roles) if role.identifies]
+    rest = tuple(axis for axis in range(3) if axis not in kept)
+    seen = array.sum(rest)
+    small = np.argwhere((seen <= 2) & (seen >= 1 - zeros)) if kept else np.zeros((0, 0))
+    assert risk.cells.codes.tolist() == small.tolist()
+    found = tables.sum(tuple(axis + 1 for axis in rest))
+    truth = [chances @ (found[:, *cell] == seen[*cell]) for cell in small]
+    assert risk.truth == pytest.approx(np.array(truth), abs=1e-9)
+    true = int(np.flatnonzero((tables == array).all((1, 2, 3)))[0])
+    assert risk.true_table == pytest.approx(chances[true], abs=1e-9)
+    assert risk.entropy == pytest.approx(-chances @ np.log(chances), abs=1e-9)
+
+
+def test_nobody_is_identified_without_an_identifying_variable():
+    table = in_roles(np.array([[1, 2], [3, 4]]), [Role.SENSITIVE, Role.SENSITIVE])
+    for zeros in (False, True):
+        risk = belief_risk(table, Release.margins(table, "A + B"), zeros=zeros)
+        assert len(risk.cells) == 0
+        assert (risk.identified(), risk.people) == (0, 0)
+        assert risk.true_table == pytest.approx(
+            posterior(Release.margins(table, "A + B")).probability_of(table)
+        )
+
+
+def test_groups_are_all_by_the_identifying_variables():
+    """Released or not, and everybody."""
+    table = in_roles(
+        np.array([[[3, 0], [2, 0]], [[4, 0], [9, 1]]]),
+        [Role.IDENTIFYING, Role.IDENTIFYING, Role.SENSITIVE],
+    )
+    assert list(groups(table, 4)) == [(), ("A",), ("B",), ("A", "B")]
+    assert list(groups(table, 1)) == [(), ("A",), ("B",)]
+    release = Release.margins(table, "A + B + C")
+    found = believed_attributes(table, release, CellWeights.uniform(), share=0.9)
+    assert {tuple(b.group) for b in found} == {(), ("A",), ("B",), ("A", "B")}
+    everybody = next(b for b in found if not b.group)
+    assert everybody.probability == pytest.approx(1)
+    assert "the 19 in the whole table have C 0" in str(everybody)

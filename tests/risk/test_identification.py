@@ -13,7 +13,7 @@ from discreet.errors import DataError
 from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
-from discreet.report.identify_text import print_identification
+from discreet.report.identify_text import how_words, print_identification
 from discreet.risk.harm import OUTCOMES, Costs, harm
 from discreet.risk.identification import identify
 from discreet.risk.inference import (
@@ -186,6 +186,15 @@ def test_harm_that_is_refused(content, words):
         Costs.of(content)
 
 
+def test_what_is_approximate_is_said():
+    """Twenty records of a population are too many for one sum; of the source alone they are not."""
+    y = pd.DataFrame({"age": np.arange(40) * 100.0})
+    for population, said in ((None, "all link probabilities exact"), (50, "approximate")):
+        person = replace(AGE, population=population)
+        found = identify(read_records(y, y.iloc[::2], person), person)
+        assert how_words(found).endswith(said)
+
+
 def test_what_pruning_loses_is_said():
     """.003 of 6 pairs are expected to be lost: two with probability below e^2 .0015^2 = .00002."""
     found = identify(read_records(PEOPLE, MASKED, AGE), AGE)
@@ -194,6 +203,7 @@ def test_what_pruning_loses_is_said():
     said = pruned.to_json()["perceived"]
     assert said["pruned_expected"] * 6 == pytest.approx(0.003, rel=0.01)
     assert said["pruned_at_most"] == 1
+    assert said["exact"] == 0
     console = Console(file=StringIO(), width=100)
     print_identification(pruned, None, None, console)
     shown = "pruning loses at most 1 true pair (99.9%), 0.003 expected"

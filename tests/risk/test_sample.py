@@ -13,7 +13,7 @@ from discreet.intruder.population import population_beliefs
 from discreet.risk.sample import watched
 from discreet.table.table import Table
 
-ALONE = {"attribute.check": False}
+ALONE = {"attribute.check": False, "published.least": 0}
 SAMPLE = ALONE | {"sample.check": True}
 
 
@@ -67,6 +67,18 @@ def test_a_model_that_fails_its_rehearsal_guards_all():
         "the model of the population does not hold"
         in decide(table, "A + B", policy).reasons[0].text
     )
+
+
+@pytest.mark.parametrize("counts", [[[1, 40], [50, 60]], [[1, 0], [0, 0]]])
+def test_a_model_that_cannot_be_rehearsed_guards_all(counts):
+    """The sample of the sample has no unique, or nobody at all."""
+    table = Table.of(counts, A=["a", "b"], B=["u", "v"])
+    table = dataclasses.replace(table, sampling_fraction=0.1)
+    found = watched(table, 2, chance=0.05, model="negative-binomial")
+    assert (found.agrees, found.checked, found.doubt) == (False, False, "could not be checked")
+    assert len(found.cells) == found.every == 1
+    decision = decide(table, "A*B", Policy.of(SAMPLE))
+    assert decision.verdict == "FAIL"
 
 
 def test_a_sample_without_a_fraction_is_refused():

@@ -103,14 +103,14 @@ def _tilted(u, rest, a, b, s, z, low, high):
 def _side(u, step, top, decay, limit, rest, a, b, s, z, low, high):
     """Sum of the terms after u; where only e^(-decay |u|) is left of them, as a series."""
     total = 0.0
-    ratio = math.exp(-decay * abs(step))
+    ratio, short = math.exp(-decay * abs(step)), -math.expm1(-decay * abs(step))
     while True:
         u += step
         term = math.exp(_tilted(u, rest, a, b, s, z, low, high) - top)
         total += term
         if (step < 0 and u < -limit) or (step > 0 and u > limit):
-            return total + term * ratio / (1 - ratio)
-        if term <= 1e-17 * (1 - ratio) * (1 + total):
+            return total + term * ratio / short
+        if term <= 1e-17 * short * (1 + total):
             return total
 
 

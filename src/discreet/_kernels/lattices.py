@@ -8,11 +8,11 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from discreet._kernels.sides import FALL, RISE
 from discreet._kernels.tables import Ints
 
 Bools = NDArray[np.bool_]
 
-RISE, FALL, SPREAD = 0, 1, 2
 TRIES = 20
 
 

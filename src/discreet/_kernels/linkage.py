@@ -33,20 +33,42 @@ def balanced(weights: Any, null: Any, outside: Any, rounds: int) -> Any:
 
 
 @njit(cache=True)
-def permanent_links(weights: Any, null: Any, outside: Any) -> Any:
+def _elsewhere(outside: Any, strange: Any, strangers: float) -> Any:
+    """Ways in which no row holds a set of records, for every set.
+
+    Strangers hold k of them in strangers (strangers - 1) ... (strangers - k + 1) ways, and the
+    others are held with replacement. `strange` is the weight of all strangers together.
+    """
+    full = 1 << outside.size
+    ways, fewer, held = np.zeros(full), np.zeros(full), np.zeros(full)
+    orders = 1.0
+    for k in range(outside.size + 1):
+        held[0] = 1.0 if k == 0 else 0.0
+        for taken in range(1, full):
+            low = 0
+            while not (taken >> low) & 1:
+                low += 1
+            rest = taken ^ (1 << low)
+            held[taken] = held[rest] * outside[low] + fewer[rest] * strange[low]
+        ways += orders * held
+        if strangers <= k:
+            break
+        orders *= 1 - k / strangers
+        fewer, held = held, fewer
+    return ways
+
+
+@njit(cache=True)
+def permanent_links(weights: Any, null: Any, outside: Any, strange: Any, strangers: float) -> Any:
     """Link probabilities by dynamic programming over sets of released records, and the permanent.
 
-    before[j, S]: ways in which rows 0..j-1 and the outside take S; after[S]: rows j+1.. take S.
+    before[j, S]: ways in which rows 0..j-1 and all who are no row take S; after[S]: rows j+1..
+    take S.
     """
     rows, columns = weights.shape
     full = 1 << columns
     before = np.zeros((rows + 1, full))
-    before[0, 0] = 1.0
-    for taken in range(1, full):
-        low = 0
-        while not (taken >> low) & 1:
-            low += 1
-        before[0, taken] = before[0, taken ^ (1 << low)] * outside[low]
+    before[0] = _elsewhere(outside, strange, strangers)
     for j in range(rows):
         for taken in range(full):
             value = before[j, taken] * null[j]
@@ -98,26 +120,32 @@ def _scale(
 
 @njit(cache=True)
 def sinkhorn(
-    released: Any, sources: Any, w: Any, outside: Any, close: float, rounds: int
+    released: Any, sources: Any, times: Any, w: Any, outside: Any, each: float, strangers: float,
+    close: float, rounds: int,
 ) -> Any:  # fmt: skip
     """Weights scaled until rows with their null and columns with their outside sum to 1.
 
     `released` and `sources` hold, of each side: where the edges of a record start, the edges, the
-    record at the far end of each edge, and how many copies of that record there are.
+    record at the far end of each edge, and how many copies of that record there are. The strangers
+    are one more row of so many copies, with the weight `each`. Returns the weights, those of one
+    stranger, and how many strangers hold no record.
     """
     alpha, beta = np.ones(released[0].size - 1), np.ones(sources[0].size - 1)
     ones = np.ones(beta.size)
-    change, turn = 0.0, 0
+    change, turn, free = 0.0, 0, strangers
+    rest = outside + each * free
     for turn in range(rounds):
-        change = _scale(released[0], released[1], released[2], w, released[3], alpha, beta, outside)
+        change = _scale(released[0], released[1], released[2], w, released[3], alpha, beta, rest)
         _scale(sources[0], sources[1], sources[2], w, sources[3], beta, alpha, ones)
+        free = strangers / (1 + each * (times * alpha).sum())
+        rest = outside + each * free
         if change < close and turn > 0:
             break
-    _scale(released[0], released[1], released[2], w, released[3], alpha, beta, outside)
+    _scale(released[0], released[1], released[2], w, released[3], alpha, beta, rest)
     p = np.empty(w.size)
     for e in range(w.size):
         p[e] = w[e] * alpha[sources[2][e]] * beta[released[2][e]]
-    return p, turn + 1, change
+    return p, each * alpha, free, turn + 1, change
 
 
 @njit(cache=True, inline="always")
@@ -134,13 +162,19 @@ def _add(names: Any, sums: Any, size: int, name: int, value: float) -> Any:
 
 @njit(cache=True, parallel=True)
 def clustered(
-    which: Any, released: Any, sources: Any, copies: Any, p: Any, columns: int, rows: int, out: Any
+    which: Any, released: Any, sources: Any, copies: Any, p: Any, others: Any, columns: int,
+    rows: int, out: Any,
 ) -> None:  # fmt: skip
     """Exact sums among the records most entangled with each of `which`, the others balanced.
 
     A source taken by a record outside the cluster is null to it, and a source outside the cluster
     is an outsider: both by the balanced weights p. `copies` of released and of source records.
+    `others` are strangers: the weight of one, how many balanced weights leave free, what share of
+    each record they are now believed to hold, which records most, and how many are now believed
+    free.
     """
+    stranger, spare, held, most_held, free = others
+    everyone = max(free + (held * copies[0]).sum(), 1e-300)
     starts, _, place, _ = released
     source_starts, by_source, holder, _ = sources
     for turn in prange(which.size):
@@ -154,6 +188,9 @@ def clustered(
                     f = by_source[k]
                     if p[f] > SLIGHT and holder[f] != i:
                         size = _add(names, sums, size, holder[f], p[e] * p[f] * copies[1][j])
+        for k in most_held:
+            if k != i and held[i] * held[k] > SLIGHT * everyone:
+                size = _add(names, sums, size, k, held[i] * held[k] / everyone)
         chosen = np.empty(columns, np.int64)
         taken = min(columns, copies[0][i])
         chosen[:taken] = i
@@ -187,12 +224,15 @@ def clustered(
                         null[r] -= p[e]
                         rest[c] -= p[e]
         null, rest = np.maximum(null, 0.0), np.maximum(rest, 0.0)
-        links, whole = permanent_links(weights, null, rest)
+        own, strangers = rest[0], free + held[chosen].sum()
+        strange = stranger[chosen]
+        rest = np.maximum(rest - spare * strange, 0.0)
+        links, whole = permanent_links(weights, null, rest, strangers * strange, strangers)
         left = 1 - links[:, 0].sum()
         for e in range(starts[i], starts[i + 1]):
             out[e] = p[e]
             if whole > 0:
-                out[e] = min(p[e] * max(0.0, left) / max(rest[0], p[e]), 1.0)
+                out[e] = min(p[e] * max(0.0, left) / max(own, p[e]), 1.0)
                 for r in range(many):
                     if members[r] == place[e]:
                         out[e] = links[r, 0]

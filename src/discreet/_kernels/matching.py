@@ -144,6 +144,14 @@ def match_keys(tree: Tree, items: int, seed: Any) -> Ints:
     return key
 
 
+@njit(cache=True, inline="always")
+def _log(n: int, logs: Floats) -> Any:
+    """log n!, by Stirling's series beyond the given ones."""
+    if n < logs.size:
+        return logs[n]
+    return (n + 0.5) * math.log(n) - n + 0.9189385332046727 + 1 / (12 * n)
+
+
 @njit(parallel=True, cache=True)
 def chain(
     nodes: Any, separators: Any, orders: Any, low: Ints, starts: Ints, logs: Floats, mass: Floats
@@ -152,8 +160,8 @@ def chain(
 
     Of `nodes[i, c]` items in the smallest node, each further one keeps some:
     m' ~ Hypergeometric(separator, m, node). `orders[r]` lists the edges and nodes in an order that
-    starts from node r; `logs` are log factorials. Into `mass` from starts[i] on, for counts from
-    low[i] on.
+    starts from node r; `logs` are the first log factorials. Into `mass` from starts[i] on, for
+    counts from low[i] on.
     """
     for i in prange(low.size):
         root = np.argmin(nodes[i])
@@ -168,10 +176,14 @@ def chain(
             for m in range(top + 1):
                 if p[m] < 1e-30:
                     continue
-                base = logs[m] + logs[total - m] - logs[total] + logs[taken] + logs[total - taken]
-                for x in range(max(0, m + taken - total), min(m, taken) + 1):
-                    chance = base - logs[x] - logs[m - x] - logs[taken - x]
-                    q[x] += p[m] * math.exp(chance - logs[total - m - taken + x])
+                base = _log(m, logs) + _log(total - m, logs) - _log(total, logs)
+                base += _log(taken, logs) + _log(total - taken, logs)
+                # all but 1e-36 lies this near to the mean (Hoeffding 1963)
+                mean, near = m * (taken / total), 1 + int(6.5 * math.sqrt(m))
+                least = max(0, m + taken - total, int(mean) - near)
+                for x in range(least, min(m, taken, int(mean) + 1 + near) + 1):
+                    chance = base - _log(x, logs) - _log(m - x, logs) - _log(taken - x, logs)
+                    q[x] += p[m] * math.exp(chance - _log(total - m - taken + x, logs))
             p, q = q, p
         sum_ = p.sum()
         for k in range(starts[i + 1] - starts[i]):

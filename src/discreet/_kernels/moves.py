@@ -126,7 +126,8 @@ def walk(x, sizes, steps, members, starts, urn, tries, seed, low, high):
 
     Move s flips the digits members[starts[s] : starts[s + 1]] of a random positive cell, each to
     another random value, and changes the corners of that cube by -1 and 1 in turn. It is made if
-    nothing falls below zero. Moves are drawn from `urn`. Returns how many were made.
+    nothing falls below zero and nobody enters a cell of -1, which stays empty. Moves are drawn from
+    `urn`. Returns how many were made.
     """
     np.random.seed(seed)
     where = np.full(len(x), -1, np.int64)
@@ -158,7 +159,7 @@ def walk(x, sizes, steps, members, starts, urn, tries, seed, low, high):
             if m & (m - 1) == 0:
                 j += 1
             corner[m] = corner[m ^ 1 << j] + shift[j]
-            if not odd[m] and x[corner[m]] == 0:
+            if x[corner[m]] < (0 if odd[m] else 1):
                 good = False
                 break
         if not good:

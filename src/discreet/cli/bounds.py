@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from discreet.cli.options import (
+    SECONDS,
+    Number,
     cells_option,
     data_options,
     json_option,
@@ -35,7 +37,7 @@ from discreet.cli.options import (
 @small_option
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     metavar="SECONDS",
     help="Time for linear and integer programs; what is left keeps outer bounds.",
 )
@@ -48,7 +50,7 @@ from discreet.cli.options import (
 )
 @click.option(
     "--witness",
-    type=click.FloatRange(0),
+    type=Number(0),
     default=0,
     show_default=True,
     metavar="SECONDS",

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_options, json_option, print_json, read_data, release_option
+from discreet.cli.options import (
+    SECONDS,
+    data_options,
+    json_option,
+    print_json,
+    read_data,
+    release_option,
+)
 
 
 @click.command(
@@ -19,7 +26,7 @@ from discreet.cli.options import data_options, json_option, print_json, read_dat
 )
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=10.0,
     show_default=True,
     metavar="SECONDS",

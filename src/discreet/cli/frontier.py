@@ -8,6 +8,8 @@ import click
 
 from discreet.cli.interrupts import stop_insisting
 from discreet.cli.options import (
+    READING,
+    SECONDS,
     data_file,
     data_options,
     json_option,
@@ -22,7 +24,7 @@ from discreet.cli.options import (
 @click.option(
     "--beta",
     type=click.IntRange(1),
-    help="The width that every small count must keep; 3, or what the policy says.",
+    help="The width that every small count must keep; without a policy this rule alone is asked.",
 )
 @click.option(
     "--method",
@@ -36,7 +38,7 @@ from discreet.cli.options import (
     type=click.IntRange(1),
     help="Counts from 1 to this are small; 2, or what the policy says.",
 )
-@click.option("--policy", metavar="FILE", help="Keep all of this policy, not the width alone.")
+@click.option("--policy", metavar="FILE", help="TOML with the thresholds (discreet policy).")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
 @click.option("--certified", is_flag=True, help="Only what tables prove, no outer bounds.")
 @click.option("--first", metavar="F", help="Margins that must be in; fit: those of a good model.")
@@ -49,7 +51,7 @@ from discreet.cli.options import (
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the searches.")
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=600.0,
     show_default=True,
     metavar="SECONDS",
@@ -66,7 +68,9 @@ def frontier_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """The releasable set: the most margins that keep beta, or a whole policy.
+    """The releasable set: the most margins that keep the policy, as assess judges it.
+
+    With --beta and no policy, widths alone are kept, and the first line says so.
 
     Ctrl-C ends the search and reports the best set until then.
     """
@@ -74,7 +78,7 @@ def frontier_command(
     from discreet.decision.frontier import frontier
     from discreet.utility.requests import Requests
 
-    data = {key: options.pop(key) for key in ("data", "count", "codebook", "table", "variables")}
+    data = {key: options.pop(key) for key in READING}
     office = read_policy(policy, changes) if policy or changes else None
     if html:
         check_writable(html)

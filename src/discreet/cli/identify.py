@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from discreet.cli.options import data_file, json_option, print_json
+from discreet.cli.options import Number, data_file, json_option, print_json, records_option
 
 
 @click.command(
@@ -19,7 +19,7 @@ from discreet.cli.options import data_file, json_option, print_json
 @click.option("--intruder", required=True, metavar="FILE", help="TOML: how keys are masked.")
 @click.option(
     "--act",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     help="The intruder acts on links at least so probable; 0.5, or 0 with losses.",
 )
 @click.option("--harm", "harm_file", metavar="FILE", help="TOML: the sensitive column and costs.")
@@ -39,10 +39,11 @@ from discreet.cli.options import data_file, json_option, print_json
 @click.option(
     "--harmless",
     "limit",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="LIMIT",
     help="How much less precise an intruder keeps the highest risk at or below this.",
 )
+@records_option
 @click.option("--html", metavar="OUT", help="Write the report, one self-contained file.")
 @json_option
 def identify_command(
@@ -56,6 +57,7 @@ def identify_command(
     distance: str,
     calibrate: int | None,
     limit: float | None,
+    records: bool,
     html: str | None,
     as_json: bool,
 ) -> None:
@@ -86,15 +88,17 @@ def identify_command(
     also = () if costs is None else (costs.sensitive, *costs.predict)
     groups = () if costs is None else costs.groups
     with working("reading"):
-        records = read_records(source, released, person, id=id, also=also, groups=groups)
+        people = read_records(
+            source, released, person, id=id, also=also, groups=groups, records=records
+        )
     with working("linking records"):
-        found = identify(records, person, act=act)
-        near = None if id is None else matching(records, person, found.data, distance=distance)
-        felt = None if costs is None else harm(records, found, costs)
+        found = identify(people, person, act=act)
+        near = None if id is None else matching(people, person, found.data, distance=distance)
+        felt = None if costs is None else harm(people, found, costs)
     with working("drawing files"):
-        trust = None if calibrate is None else calibration(records, person, files=calibrate)
+        trust = None if calibrate is None else calibration(people, person, files=calibrate)
     with working("blurring what is known"):
-        safe = None if limit is None else harmless(records, person, limit=limit, act=found.act)
+        safe = None if limit is None else harmless(people, person, limit=limit, act=found.act)
     if html:
         from discreet.report.identify_html import write_identify_html
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli.options import Command, data_options, json_option, print_json, read_data
+from discreet.cli.options import (
+    READING,
+    Command,
+    Number,
+    data_options,
+    json_option,
+    print_json,
+    read_data,
+)
 
 if TYPE_CHECKING:
     from discreet.risk.taught import Taught
@@ -36,7 +45,7 @@ def _data_may_be_left_out(command: Command) -> Command:
     help="entropy, largest, weighted:NUMBERS|FILE, inverse, two-sided:A:B, variance, relative, "
     "loss:FILE. Else largest; of rates variance, of totals relative.",
 )
-@click.option("--limit", type=float, required=True, metavar="T", help="Of what is measured.")
+@click.option("--limit", type=Number(), required=True, metavar="T", help="Of what is measured.")
 @click.option(
     "--measure",
     type=click.Choice(["knowledge", "gain", "relative-gain"]),
@@ -47,7 +56,7 @@ def _data_may_be_left_out(command: Command) -> Command:
 @click.option(
     "--sampling-fraction",
     "fraction",
-    type=float,
+    type=Number(),
     default=1.0,
     metavar="F",
     help="DATA is a sample: the share of people in it.",
@@ -64,7 +73,7 @@ def _data_may_be_left_out(command: Command) -> Command:
 @click.option("--total", metavar="N|COLUMN", help="Totals: of all values.")
 @click.option("--number", metavar="N|COLUMN", help="Totals: how many values.")
 @click.option("--minimum", metavar="N|COLUMN", help="Totals: no value is smaller.")
-@click.option("--alpha", type=float, help="Totals: of the Pareto distribution; else estimated.")
+@click.option("--alpha", type=Number(), help="Totals: of the Pareto distribution; else estimated.")
 @json_option
 @click.pass_context
 def knowledge_command(ctx: click.Context, /, as_json: bool, **options: Any) -> None:
@@ -123,9 +132,7 @@ def _of_table(options: dict[str, Any]) -> Taught:
 
     if not options["data"] or not options["target"]:
         raise DataError("name DATA and its --target; or give --incidents, or --total.")
-    table = read_data(
-        **{key: options[key] for key in ("data", "count", "codebook", "table", "variables")}
-    )
+    table = read_data(**{key: options[key] for key in READING})
     variable = table.variable(options["target"])
     prior: Prior | None = None
     if options["prior"]:
@@ -202,6 +209,8 @@ def _rows(options: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any
             value = columns[text][place] if text in columns else text
             try:
                 row[name] = float(value)
+                if not math.isfinite(row[name]):
+                    raise ValueError
             except (TypeError, ValueError):
                 where = f"row {place + 1}" if text in columns else f"--{name}"
                 raise DataError(
@@ -248,6 +257,6 @@ def _numbers(path: str | None) -> Any:
 def _whole(number: float, what: str) -> int:
     from discreet.errors import DataError
 
-    if number != int(number):
+    if not number.is_integer():
         raise DataError(f"{what} is {number:g}; give a whole number.")
     return int(number)

@@ -11,10 +11,11 @@ from discreet.cli.assess import assess_command
 from discreet.cli.bounds import bounds_command
 from discreet.cli.count import count_command
 from discreet.cli.diff import diff_command
+from discreet.cli.endings import endings
 from discreet.cli.examples import examples_command
 from discreet.cli.frontier import frontier_command
 from discreet.cli.identify import identify_command
-from discreet.cli.interrupts import insistent_interrupts, stop_insisting
+from discreet.cli.interrupts import insistent_interrupts
 from discreet.cli.knowledge import knowledge_command
 from discreet.cli.ledger import ledger_command
 from discreet.cli.policy import policy_command
@@ -23,31 +24,14 @@ from discreet.cli.publish import publish_command
 from discreet.cli.serve import serve_command
 from discreet.cli.uniques import uniques_command
 from discreet.cli.widths import widths_command
-from discreet.errors import DisclosureError
-
-
-class WrongInput(click.ClickException):
-    """One sentence on standard error, exit code 2."""
-
-    exit_code = 2
-
-    def show(self, file: Any = None) -> None:
-        click.echo(f"discreet: {self.message}", err=True)
 
 
 class Commands(click.Group):
     """Commands whose errors are sentences and whose interruption leaves nothing behind."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        with insistent_interrupts():
-            try:
-                return super().invoke(ctx)
-            except DisclosureError as error:
-                raise WrongInput(str(error)) from error
-            except KeyboardInterrupt:
-                stop_insisting()
-                click.echo("discreet: interrupted; nothing was written.", err=True)
-                ctx.exit(130)
+        with insistent_interrupts(), endings():
+            return super().invoke(ctx)
 
 
 @click.group(
@@ -61,7 +45,7 @@ def main() -> None:
 
     DATA is a CSV or Parquet file of records, or of cells with --count COLUMN, or example:NAME,
     or a database URL with --table NAME. Exit code 0: PASS or done; 1: REVIEW or FAIL; 2: wrong
-    input.
+    input; 3: not finished, by a defect or for want of memory.
     """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +14,39 @@ if TYPE_CHECKING:
     from discreet.decision.policy import Policy
     from discreet.table.table import Table
 
+# the parameters of `read_data`
+READING = (
+    *("data", "count", "codebook", "table", "variables", "impossible"),
+    *("records", "crosstab", "totals"),
+)
+
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Number(click.FloatRange):
+    """A number of the range that is neither infinite nor nan, which lies in every range of click.
+
+    >>> Number(0, min_open=True).convert("2.5", None, None)
+    2.5
+    """
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            from discreet.errors import DataError
+
+            name = param.opts[0] if param else "the number"
+            raise DataError(f"{name} is {found}; give a finite number, like 2.5.")
+        return found
+
+    def _describe_range(self) -> str:
+        """For the help; nothing if there is no range."""
+        return "" if self.min is self.max is None else super()._describe_range()
+
+
+SECONDS = Number(0, min_open=True)
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on standard output."
@@ -45,8 +78,35 @@ cells_option = click.option(
 )
 
 
+records_option = click.option(
+    "--records", is_flag=True, help="Each row is a person, whatever it looks like."
+)
+
+
+def how_to_read(command: Command) -> Command:
+    """What DATA is, where it looks like something else."""
+    for option in reversed(
+        (
+            records_option,
+            click.option(
+                "--crosstab",
+                metavar="NAME",
+                help="DATA is a cross-tab: its columns are the categories of NAME.",
+            ),
+            click.option(
+                "--totals",
+                type=click.Choice(["drop", "keep"]),
+                help="Rows that are sums of others: leave them out, or count them.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
 def data_options(command: Command) -> Command:
     """DATA and how to read it."""
+    command = how_to_read(command)
     for option in reversed(
         (
             click.argument("data"),
@@ -58,6 +118,12 @@ def data_options(command: Command) -> Command:
             ),
             click.option("--table", metavar="NAME", help="The table of a database URL."),
             click.option("--variables", metavar="A,B,C", help="Classify by these columns only."),
+            click.option(
+                "--impossible",
+                multiple=True,
+                metavar="A=X,B=Y",
+                help="Nobody can be in A=X and B=Y; none: those that look so can.",
+            ),
         )
     ):
         command = option(command)
@@ -65,16 +131,27 @@ def data_options(command: Command) -> Command:
 
 
 def read_data(
-    data: str, count: str | None, codebook: str | None, table: str | None, variables: str | None
+    data: str,
+    count: str | None,
+    codebook: str | None,
+    table: str | None,
+    variables: str | None,
+    impossible: tuple[str, ...] = (),
+    **kind: Any,
 ) -> Table:
     """The table behind the data options."""
     from discreet.data.database import hidden
+    from discreet.data.impossible import Impossible
     from discreet.look.progress import working
     from discreet.table.load import load
 
+    kind["impossible"] = Impossible.parse(impossible)
     columns = [name.strip() for name in variables.split(",")] if variables else None
     with working(f"reading {hidden(data)}"):
-        return load(data, count=count, codebook=codebook, table=table, variables=columns)
+        found = load(data, count=count, codebook=codebook, table=table, variables=columns, **kind)
+    for note in found.found:
+        click.echo(f"discreet: {note}", err=True)
+    return found
 
 
 def data_file(data: str) -> Path | str:

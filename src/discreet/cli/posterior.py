@@ -7,6 +7,9 @@ from typing import Any
 import click
 
 from discreet.cli.options import (
+    READING,
+    SECONDS,
+    Number,
     cells_option,
     data_options,
     json_option,
@@ -33,7 +36,7 @@ from discreet.cli.options import (
 )
 @click.option(
     "--prior",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     default=0.5,
     show_default=True,
     metavar="A",
@@ -57,7 +60,7 @@ from discreet.cli.options import (
 @click.option(
     "--error",
     "standard_error",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     default=0.002,
     show_default=True,
     help="Standard error of sampled probabilities.",
@@ -66,7 +69,7 @@ from discreet.cli.options import (
 @click.option(
     "--limit",
     "seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -84,7 +87,7 @@ def posterior_command(release: str, cells: str, small: int, as_json: bool, **opt
     from discreet.release.release import Release
     from discreet.risk.belief import BeliefRisk
 
-    data = {key: options.pop(key) for key in ("data", "count", "codebook", "table", "variables")}
+    data = {key: options.pop(key) for key in READING}
     table = read_data(**data)
     chosen = {"small": lambda: table.small(small), "nonzero": table.nonzero, "all": table.all}
     listed = chosen[cells]()

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import json_option, print_json
+from discreet.cli.options import Number, json_option, print_json, records_option
 
-POSITIVE = click.FloatRange(0, min_open=True)
+POSITIVE = Number(0, min_open=True)
 
 
 @click.command(
@@ -28,6 +28,7 @@ POSITIVE = click.FloatRange(0, min_open=True)
     help="Sampled people in the class; of records COLUMN=VALUE, or a column of 0 and 1.",
 )
 @click.option("--domain", metavar="COLUMN", help="DATA are records, of the domains named here.")
+@records_option
 @click.option("--alpha", type=POSITIVE, metavar="A", help="Of the beta prior; else fitted.")
 @click.option("--beta", type=POSITIVE, metavar="B", help="Of the beta prior; else fitted.")
 @click.option(
@@ -53,16 +54,14 @@ POSITIVE = click.FloatRange(0, min_open=True)
 )
 @click.option(
     "--ratio",
-    type=click.FloatRange(0),
+    type=Number(0),
     metavar="C",
     help="Publish where R1 < C R0.  [default: 1]",
 )
-@click.option(
-    "--share", type=click.FloatRange(0, 1), metavar="P", help="Publish this share of the data."
-)
+@click.option("--share", type=Number(0, 1), metavar="P", help="Publish this share of the data.")
 @click.option(
     "--risk",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="R",
     help="Take at most this share of the risk of publishing everything.",
 )
@@ -86,6 +85,7 @@ def publish_command(
     population: str,
     cell_count: str,
     domain: str | None,
+    records: bool,
     disclosure_loss: str,
     nonpublication_loss: str,
     covariates: tuple[str, ...],
@@ -114,6 +114,7 @@ def publish_command(
             domain=domain,
             covariates=covariates,
             table=table,
+            records=records,
         )
     with working("weighing risks"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LossWarning)

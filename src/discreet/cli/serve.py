@@ -6,13 +6,12 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_options
+from discreet.cli.options import SECONDS, data_options
 
 
 @click.command(
     "serve",
-    epilog="Example: discreet serve example:czech --set server.rule=myopic "
-    "--set bounds.accept_outer=true",
+    epilog="Example: discreet serve example:czech --set server.rule=myopic",
 )
 @data_options
 @click.option("--policy", metavar="P", help="The policy, with its section [server].")
@@ -25,7 +24,7 @@ from discreet.cli.options import data_options
 @click.option("--previous", metavar="SLUG", help="The older vintage that DATA replaces.")
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -45,6 +44,7 @@ from discreet.cli.options import data_options
 def serve_command(
     data: str,
     variables: str | None,
+    impossible: tuple[str, ...],
     changes: tuple[str, ...],
     slug: str | None,
     datasets: str | None,
@@ -69,6 +69,11 @@ def serve_command(
         raise DataError(
             f"the server needs {error.name}; install it with pip install 'discreet[server]'."
         ) from None
+    if impossible:
+        raise DataError(
+            f"--impossible {impossible[0]!r} is not for the server: every vintage needs it, so say "
+            "it in the codebook."
+        )
     given = {key: options.pop(key) for key in ("database", "host", "port") if key in options}
     changed: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     if http:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_file, json_option, print_json
+from discreet.cli.options import data_file, how_to_read, json_option, print_json
 
 
 @click.command(
@@ -43,6 +43,7 @@ from discreet.cli.options import data_file, json_option, print_json
 @click.option("--count", metavar="COLUMN", help="DATA has one cell a row, counted here.")
 @click.option("--codebook", metavar="FILE", help="TOML: categories, weights, sampling fraction.")
 @click.option("--table", metavar="NAME", help="The table of a database URL.")
+@how_to_read
 @click.option("--html", metavar="OUT", help="Write the report, one self-contained file.")
 @json_option
 @click.pass_context

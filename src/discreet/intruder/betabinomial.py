@@ -7,7 +7,6 @@ y of n sampled people of a domain are in the class, Y of all N.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -18,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import DataError
 from discreet.intruder.belief import Belief
 from discreet.intruder.panels import expectations, power_means
+from discreet.models.betabinomial import LEAST, MOST
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -26,6 +26,7 @@ LARGEST = 2**53
 FEW = 4096  # terms that are added one by one
 TAIL = 1e-13  # of a belief that is cut off
 MOST_VALUES = 1 << 22
+ROUNDED = 1e-12  # a prior is kept as mean and size
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +218,8 @@ def _whole(name: str, values: ArrayLike) -> Ints:
 
 def _positive(name: str, values: ArrayLike) -> Floats:
     given = np.atleast_1d(np.asarray(values, np.float64))
-    wrong = ~((given > 0) & (given < math.inf))
+    wrong = ~((given >= LEAST * (1 - ROUNDED)) & (given <= MOST * (1 + ROUNDED)))
     if given.ndim != 1 or wrong.any():
         shown = given.ravel()[int(np.argmax(wrong.ravel()))]
-        raise DataError(f"{name} is {float(shown)!r}; give a number above 0.")
+        raise DataError(f"{name} is {float(shown)!r}; give a number from {LEAST:g} to {MOST:g}.")
     return given

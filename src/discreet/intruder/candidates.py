@@ -15,7 +15,7 @@ from discreet.intruder.atoms import check_lengths, checked_mass
 from discreet.intruder.effective import error_of_mean, kish
 from discreet.intruder.posterior.decomposable import draw_tables
 from discreet.intruder.posterior.jointree import Join
-from discreet.intruder.posterior.result import Posterior, chosen, fits
+from discreet.intruder.posterior.result import Posterior, fits, of_table, tallied
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.enumerate import enumerate_tables
 from discreet.intruder.tables.split import open_cells
@@ -92,11 +92,9 @@ class Judged:
         """The belief about each cell if the table is one of `rows`."""
         used = rows & (self.mass > 0)
         mass = self.mass[used] / self.mass[used].sum()
-        found: list[Floats] = [
-            np.bincount(column, mass).astype(np.float64) for column in self.counts[used].T
-        ]
+        low, found = tallied(self.counts[used], mass)
         shown = f"{used.sum():,}" if used.all() else f"{used.sum():,} of {len(used):,}"
-        more: dict[str, Any] = {"model": self.model, "prior": self.prior}
+        more: dict[str, Any] = {"model": self.model, "prior": self.prior, "low": low}
         if self.every is None:
             method = f"{shown} draws, worth {kish(mass):,.0f}"
             return Posterior.of(self.cells, found, method=method, effective=kish(mass), **more)
@@ -151,7 +149,7 @@ def judge(
     independent ones of the decomposable model of the release, weighted to the model asked for; or
     a `sample` of independent tables, with weights if they are not all worth the same.
     """
-    cells = chosen(release, cells)
+    cells = of_table(release, cells)
     if sample is not None:
         if weights is not None:
             raise DataError("a sample has its own weights; leave out `weights`.")
@@ -229,7 +227,7 @@ def _drawn(
     def weighed() -> Iterator[Table]:
         for row, table in enumerate(draw_tables(release, draws=draws, seed=seed)):
             logs[row] = log_weight(table)
-            ratios[row] = logs[row] + float(join.logs[table.counts].sum()) - join.log_ways
+            ratios[row] = logs[row] + join.log_factorials(table.counts) - join.log_ways
             yield table
 
     counts, answers = _asked(weighed(), draws, holds, cells)

@@ -161,7 +161,10 @@ def population_beliefs(
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a model says of the uniques of a sample of the sample, and what is seen there."""
+    """What a model says of the uniques of a sample of the sample, and what is seen there.
+
+    Without a unique nothing is `checked`, and the model does not agree.
+    """
 
     uniques: int
     expected: float
@@ -174,10 +177,16 @@ class Rehearsal:
         return (self.expected - self.seen) / max(self.standard_error, 1e-9)
 
     @property
+    def checked(self) -> bool:
+        return self.uniques > 0
+
+    @property
     def agrees(self) -> bool:
-        return abs(self.score) <= SURE
+        return self.checked and abs(self.score) <= SURE
 
     def __repr__(self) -> str:
+        if not self.checked:
+            return "Rehearsal(not checked: the sample of the sample has no unique)"
         verdict = "agrees" if self.agrees else "does not agree"
         return (
             f"Rehearsal({verdict}: {self.expected:,.1f} ± {self.standard_error:,.1f} of "
@@ -201,6 +210,8 @@ def rehearse(
             "a model with given parameters has nothing to rehearse; let them be fitted."
         )
     drawn = np.random.default_rng(seed).binomial(table.counts, fraction)
+    if not (drawn == 1).any():
+        return Rehearsal(0, 0.0, 0.0, 0)
     sub = Table.from_cells(table.variables, table.codes, drawn)
     found = population_beliefs(sub, fraction=fraction, model=model)
     seen = int((table.counts[drawn == 1] == 1).sum())

@@ -14,10 +14,13 @@ from discreet.errors import DataError
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
+Domains = tuple[Floats, Floats, Floats, Floats]  # covariates, y, n, and how many are alike
 STEPS = 200
 SMALL = 1e-10  # gain in log likelihood that ends the search
 MOST_SIZE = math.log(1e8)  # of alpha + beta: above it domains do not differ
 LEAST_SIZE = math.log(1e-8)
+DECADES = 16  # from the one to the other
+LEAST, MOST = 1e-100, 1e10  # of alpha and beta: beyond, sums lose their digits
 MEAN = "mean"
 VAGUE = 1e8  # an interval from one end to so many times it says nothing
 
@@ -45,8 +48,8 @@ class BetaFit:
     def given(cls, alpha: float, beta: float) -> BetaFit:
         """Known parameters."""
         for name, value in (("alpha", alpha), ("beta", beta)):
-            if isinstance(value, bool) or not 0 < value < math.inf:
-                raise DataError(f"{name} is {value!r}; give a number above 0.")
+            if isinstance(value, bool) or not LEAST <= value <= MOST:
+                raise DataError(f"{name} is {value!r}; give a number from {LEAST:g} to {MOST:g}.")
         return cls(np.array([math.log(alpha / beta), math.log(alpha + beta)]))
 
     @property
@@ -158,7 +161,8 @@ def fit_beta(
 
         y ~ beta-binomial(n; mu s, (1 - mu) s),   logit mu = g0 + x g
 
-    by Newton's method in g and ln s.
+    by Newton's method in g and ln s, from every top of a coarse grid of ln s: the likelihood can
+    have several, and is flat where domains do not differ.
     """
     seen, sampled = np.asarray(y, np.float64), np.asarray(n, np.float64)
     _check(seen, sampled)
@@ -171,18 +175,24 @@ def fit_beta(
             f"the covariates {', '.join(names)} determine one another or do not vary; leave "
             "one out."
         )
-    at = np.zeros(len(names) + 2)
-    share = seen.sum() / sampled.sum()
-    at[0], at[-1] = math.log(share / (1 - share)), _start(seen, sampled, share)
-    at, value, bends = _climb(at, rows, seen, sampled)
+    distinct = _distinct(rows, seen, sampled)
+    climbs = [_climb(at, distinct) for at in _starts(distinct)]
+    at, value, bends = max(climbs, key=lambda climb: climb[1])
     inverse: Floats = np.linalg.pinv(-bends).astype(np.float64)
     ways = _log_ways(seen, sampled)
     return BetaFit(at, inverse, names, centre, value + ways, len(seen))
 
 
-def _climb(at: Floats, rows: Floats, y: Floats, n: Floats) -> tuple[Floats, float, Floats]:
+def _distinct(rows: Floats, y: Floats, n: Floats) -> Domains:
+    """Domains that are alike are weighed once."""
+    columns = np.column_stack([rows, y, n])
+    found, times = np.unique(columns, axis=0, return_counts=True)
+    return found[:, :-2], found[:, -2].copy(), found[:, -1].copy(), times.astype(np.float64)
+
+
+def _climb(at: Floats, domains: Domains) -> tuple[Floats, float, Floats]:
     """Newton's method; where the likelihood is not concave, along the gradient."""
-    value, slope, bends = _likelihood(at, rows, y, n)
+    value, slope, bends = _likelihood(at, domains)
     for _ in range(STEPS):
         sizes, axes = np.linalg.eigh(-bends)
         sizes = np.maximum(np.abs(sizes), 1e-9 * max(1.0, float(np.abs(sizes).max())))
@@ -191,7 +201,7 @@ def _climb(at: Floats, rows: Floats, y: Floats, n: Floats) -> tuple[Floats, floa
         for _ in range(40):
             there = at + step
             there[-1] = min(max(there[-1], LEAST_SIZE), MOST_SIZE)
-            found = _likelihood(there, rows, y, n)
+            found = _likelihood(there, domains)
             if found[0] >= value or not np.any(step):
                 break
             step = step / 2
@@ -204,13 +214,14 @@ def _climb(at: Floats, rows: Floats, y: Floats, n: Floats) -> tuple[Floats, floa
     return at, value, bends
 
 
-def _likelihood(at: Floats, rows: Floats, y: Floats, n: Floats) -> tuple[float, Floats, Floats]:
+def _likelihood(at: Floats, domains: Domains) -> tuple[float, Floats, Floats]:
     """Log likelihood, gradient and Hessian in the coefficients and ln size."""
     from discreet._kernels.betabinomial import likelihood
 
+    rows, y, n, times = domains
     line, size = rows @ at[:-1], math.exp(at[-1])
     mu, nu = _expit(line), _expit(-line)
-    value, da, db, daa, dab, dbb = likelihood(y, n, mu * size, nu * size).T
+    value, da, db, daa, dab, dbb = times * likelihood(y, n, mu * size, nu * size).T
     # alpha' = mu nu size, beta' = -alpha' by the line; alpha' = alpha, beta' = beta by ln size
     w = mu * nu * size
     a, b = mu * size, nu * size
@@ -226,14 +237,22 @@ def _likelihood(at: Floats, rows: Floats, y: Floats, n: Floats) -> tuple[float, 
     return float(value.sum()), slope, bends
 
 
-def _start(y: Floats, n: Floats, share: float) -> float:
-    """ln(alpha + beta) by moments: the spread of the shares beyond that of binomial counts."""
-    large = n > 1
-    y, n = y[large], n[large]
-    spread = float(np.sum((y - n * share) ** 2 - n * share * (1 - share)))
-    excess = spread / max(share * (1 - share) * float(np.sum(n * (n - 1))), 1e-300)
-    excess = min(max(excess, 1e-6), 0.9)
-    return math.log(1 / excess - 1)
+def _starts(domains: Domains) -> list[Floats]:
+    """Tops of the likelihood over a grid of ln size, both ends in it.
+
+    The mean is that of all people, or of the domains' shares: they differ if a domain is large.
+    """
+    rows, y, n, times = domains
+    share = float(np.average(y / np.maximum(n, 1), weights=times * (n > 0)))
+    means = [math.log((times @ y) / (times @ (n - y))), math.log(share / (1 - share))]
+    found = []
+    for mean in means:
+        grid = np.zeros((DECADES + 1, rows.shape[1] + 1))
+        grid[:, 0], grid[:, -1] = mean, np.linspace(LEAST_SIZE, MOST_SIZE, DECADES + 1)
+        values = np.array([_likelihood(at, domains)[0] for at in grid])
+        ends = np.pad(values, 1, constant_values=-math.inf)
+        found += list(grid[(values >= ends[:-2]) & (values >= ends[2:])])
+    return found
 
 
 def _log_ways(y: Floats, n: Floats) -> float:

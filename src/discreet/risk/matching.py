@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from discreet.intruder.linkage.candidates import classes
 from discreet.intruder.linkage.encode import Encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records, numbers
+
+if TYPE_CHECKING:
+    from scipy.spatial import KDTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -85,10 +88,10 @@ def _nearest(
             open_ = np.flatnonzero(best >= apart[c])
             if not len(open_):
                 break
-            if c not in trees:
+            if c not in trees and y.shape[1]:
                 trees[c] = KDTree(y[members[c]])
             ask = rows[open_]
-            away, who = _ask(trees[c], x[ask], power)
+            away, who = _ask(trees.get(c), len(members[c]), x[ask], power)
             away = away + apart[c]
             better, same = away[:, 0] < best[open_], away[:, 0] == best[open_]
             tied[ask[same]] = True
@@ -98,11 +101,13 @@ def _nearest(
     return nearest, tied
 
 
-def _ask(tree: object, x: Floats, power: int) -> tuple[Floats, Ints]:
-    """Distances to the two nearest (the second infinite if there is one only) and the nearest."""
-    if not x.shape[1]:
+def _ask(tree: KDTree | None, many: int, x: Floats, power: int) -> tuple[Floats, Ints]:
+    """Distances to the two nearest of so many (the second infinite if there is one only) and the
+    nearest; without numbers, and so without a tree, all are as near.
+    """
+    if tree is None:
         far = np.zeros((len(x), 2))
-        far[:, 1] = 0 if tree.n > 1 else np.inf  # type: ignore[attr-defined]
+        far[:, 1] = 0 if many > 1 else np.inf
         return far, np.zeros(len(x), np.int64)
-    away, who = tree.query(x, k=2, p=power)  # type: ignore[attr-defined]
+    away, who = tree.query(x, k=2, p=power)
     return away**power, who[:, 0]

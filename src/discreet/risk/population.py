@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
 from discreet.intruder.population import Rehearsal, rehearse
 from discreet.intruder.superpopulation import (
     Fitted,
@@ -132,10 +131,8 @@ def population_uniques(
 def _rehearsed(name: str, classes: KeyClasses) -> Rehearsal | None:
     """None where the sample of the sample has no unique."""
     model = name if name == NEGATIVE_BINOMIAL else _margins(classes, name)
-    try:
-        return rehearse(classes.table, model=model)
-    except DataError:
-        return None
+    found = rehearse(classes.table, model=model)
+    return found if found.checked else None
 
 
 def _under(

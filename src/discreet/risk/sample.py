@@ -15,12 +15,20 @@ from discreet.table.table import Table
 class Watched:
     """The small counts to guard; `agrees` says whether the model passed its rehearsal.
 
-    Where it did not, all `every` small counts are guarded.
+    Where it did not, or could not be `checked`, all `every` small counts are guarded.
     """
 
     cells: Cells
     every: int
     agrees: bool
+    checked: bool = True
+
+    @property
+    def doubt(self) -> str:
+        """What is wrong with the model, to follow its name; nothing if it agrees."""
+        if self.agrees:
+            return ""
+        return "does not hold" if self.checked else "could not be checked"
 
 
 def watched(table: Table, at_most: int, *, chance: float, model: str) -> Watched:
@@ -37,7 +45,8 @@ def watched(table: Table, at_most: int, *, chance: float, model: str) -> Watched
             "the policy says that the data are a sample, and no sampling fraction is given; state "
             "sampling_fraction in the codebook."
         )
-    if not rehearse(seen, model=model).agrees:
-        return Watched(small, len(small), False)
+    rehearsal = rehearse(seen, model=model)
+    if not rehearsal.agrees:
+        return Watched(small, len(small), False, rehearsal.checked)
     beliefs = population_beliefs(seen, small, fraction=table.sampling_fraction, model=model)
     return Watched(small.take(beliefs.at_most(at_most) >= chance), len(small), True)

@@ -15,11 +15,11 @@ from discreet.intruder.bounds.conflict import named_conflict
 from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
-from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells
-from discreet.intruder.bounds.reduce import reduce_sets
+from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells, possible
+from discreet.intruder.bounds.reduce import reduce_tied
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds
 from discreet.intruder.bounds.shuttle import MOST_BYTES, Shuttle, bytes_needed
-from discreet.release.release import Release
+from discreet.release.release import Known, Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 from discreet.table.graph import components
@@ -85,7 +85,9 @@ class Bounder:
         self.seconds, self.most_bytes = seconds, most_bytes
         self._parts: dict[tuple[tuple[str, ...], tuple[int, ...]], Part] = {}
         self._index = {name: place for place, name in enumerate(release.names)}
-        self._held = self._bits(name for known in release.known for name, _ in known.cell)
+        self._known: dict[int, list[Known]] = {}
+        for known in release.known:
+            self._known.setdefault(self._bits(name for name, _ in known.cell), []).append(known)
 
     def _bits(self, names: Iterable[str]) -> int:
         return sum({1 << self._index[name] for name in names})
@@ -107,15 +109,13 @@ class Bounder:
                 cells.names, cells.codes, self.most_bytes
             )
             return CellBounds(cells.variables, cells.codes, *found)
-        sets = reduce_sets(self.release.formula.sets, self._bits(cells.names), self._held)
-        covered = reduce(or_, sets, self._held)
-        names = tuple(name for name in self.release.names if covered >> self._index[name] & 1)
-        shared = tuple(name for name in cells.names if name in names)
+        sets, ties, names = self._reduced(cells.names)
+        shared = tuple(name for name in names if name in cells.names)
         if not len(cells) or not shared:
             total = np.full(len(cells), self.release.total or 0, np.int64)
             found = Found.outer(total, total, CLOSED)
         elif self.method in ("auto", "closed") and len(shared) == len(names):
-            found = self._by_components(sets, names, cells.project(names), proof)
+            found = self._by_components(sets, ties, names, cells.project(names), proof)
         else:
             part = self._part(names, [margin for margin in sets if margin])
             found = self._bound(part, shared, cells.project(shared), proof)
@@ -126,8 +126,55 @@ class Bounder:
             found = found._replace(lower=nobody, seen_low=nobody)
         return CellBounds(cells.variables, cells.codes, *found)
 
+    def part(self, names: Iterable[str]) -> Part:
+        """The release as far as it matters for these variables, as one whole."""
+        sets, _, inside = self._reduced(names)
+        return self._part(inside, [margin for margin in sets if margin])
+
+    def _reduced(
+        self, names: Iterable[str]
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]:
+        """The margins, the ties by what else is known, and the variables that matter."""
+        k = len(self._index)
+        sets, ties = reduce_tied(self.release.formula.sets, self._known, self._bits(names), k)
+        covered = reduce(or_, (*sets, *ties), 0)
+        inside = tuple(name for name in self.release.names if covered >> self._index[name] & 1)
+        return sets, ties, inside
+
+    def programs(self, part: Part, targets: int) -> bool:
+        """Would so many questions about the part be answered by programs?"""
+        if self.method == "auto":
+            return self._everything is None and part.best(targets, self.most_bytes) == "integer"
+        return self.method in ("linear", "integer")
+
+    def one_shuttle(self, targets: int) -> bool:
+        """Are questions about margins, and about so many whole cells or more, all answered by one
+        shuttle of the whole release?
+        """
+        if self.method != "auto" or self._everything is None or not self._connected:
+            return False
+        return self._everything.best(targets, self.most_bytes) == "shuttle"
+
+    def only_margins(self, targets: int) -> bool:
+        """Are questions about so many whole cells answered by the released counts alone?"""
+        if self.method != "auto" or not self._connected:
+            return False
+        part = self._part(self.release.names, self.release.formula.sets)
+        return part.best(targets, self.most_bytes) == "margins"
+
+    @property
+    def _connected(self) -> bool:
+        """Can the release not be split?"""
+        tree = components(self.release.formula.sets, len(self._index), self._known)
+        return len(tree.nodes) == 1
+
     def _by_components(
-        self, sets: tuple[int, ...], names: tuple[str, ...], codes: Codes, proof: Proof | None
+        self,
+        sets: tuple[int, ...],
+        ties: tuple[int, ...],
+        names: tuple[str, ...],
+        codes: Codes,
+        proof: Proof | None,
     ) -> Found:
         """Theorems 1 and 2 of the 2002 paper (Dobra & Fienberg 2000, PNAS 97:11885).
 
@@ -137,7 +184,6 @@ class Bounder:
         every component is a margin, and L_C = U_C = n_C. Sharp if the components' bounds are: any
         tables of the components that agree on the separators glue together.
         """
-        ties = [self._bits(name for name, _ in known.cell) for known in self.release.known]
         tree = components(sets, len(self._index), ties)
         lower = np.zeros(len(codes), np.int64)
         upper = np.full(len(codes), self.release.total or 0, np.int64)
@@ -196,8 +242,9 @@ class Bounder:
         if key not in self._parts:
             variables = tuple(v for v in self.release.variables if v.name in names)
             tables = tuple(self.release.table(margin) for margin in formula.margins or ((),))
-            known = tuple(k for k in self.release.known if {n for n, _ in k.cell} <= set(names))
-            self._parts[key] = Part(Release(variables, tables, known))
+            inside = self._bits(names)
+            known = [k for tie, group in self._known.items() if not tie & ~inside for k in group]
+            self._parts[key] = Part(Release(variables, tables, tuple(known)))
         return self._parts[key]
 
     def _bound(
@@ -230,7 +277,10 @@ class Part:
     def __init__(self, release: Release) -> None:
         self.release = release
         self._shuttle: Shuttle | None = None
-        self._program: Program | None = None
+
+    @cached_property
+    def program(self) -> Program:
+        return Program(OpenCells.of(self.release))
 
     def exact(self, names: tuple[str, ...], codes: Codes) -> Found | None:
         """The counts, if they are released."""
@@ -243,23 +293,31 @@ class Part:
         """Programs where they are quick, else the shuttle, else the margins alone."""
         shape = tuple(variable.size for variable in self.release.variables)
         cells = math.prod(shape)
-        if cells <= MOST_OPEN and cells * targets <= QUICK:
+        if self.possible <= MOST_OPEN and self.possible * targets <= QUICK:
             return "integer"
         if bytes_needed(Layout.of(shape), self.release.total or 0) <= most_bytes:
             return "shuttle"
-        return "linear" if cells <= MOST_CELLS and targets * cells <= 100 * QUICK else "margins"
+        linear = cells <= MOST_CELLS and targets * self.possible <= 100 * QUICK
+        return "linear" if linear else "margins"
+
+    @cached_property
+    def possible(self) -> int:
+        """How many cells no known zero rules out."""
+        shape = [variable.size for variable in self.release.variables]
+        if not self.release.zeros or math.prod(shape) > MOST_CELLS:
+            return math.prod(shape)
+        return int(np.count_nonzero(possible(self.release)))
 
     def by_programs(
         self, names: tuple[str, ...], codes: Codes, branch: float, seconds: float
     ) -> Found:
-        if self._program is None:
-            self._program = Program(OpenCells.of(self.release))
+        program = self.program
         least, most = np.zeros(len(codes), np.int64), self._most(names, codes)
         if self._shuttle is not None:
             least, upper = self._shuttle.bounds(names, codes)
             most = np.minimum(most, upper)
-        found = self._program.bounds(names, codes, least, most, branch=branch, seconds=seconds)
-        return Found(*found, "integer" if branch and self._program.whole else "linear")
+        found = program.bounds(names, codes, least, most, branch=branch, seconds=seconds)
+        return Found(*found, "integer" if branch and program.whole else "linear")
 
     def by_shuttle(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> Found:
         if self._shuttle is None:
@@ -273,6 +331,7 @@ class Part:
             lower, upper = margin_bounds(self.release, formula, codes)
         else:
             lower, upper = np.zeros(len(codes), np.int64), self._most(names, codes)
+        upper = np.where(self.release.closed(codes, names), 0, upper)
         return Found.outer(lower, upper, "margins")
 
     def witnessed(self, found: Found, codes: Codes, proof: Proof) -> Found:

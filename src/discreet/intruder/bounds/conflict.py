@@ -14,6 +14,7 @@ from discreet.release.release import Known, Release
 from discreet.table.table import Table
 
 SECONDS = 5.0
+MOST = 10  # known cells that are named
 
 
 def named_conflict(release: Release, error: InconsistentRelease) -> InconsistentRelease:
@@ -31,13 +32,17 @@ def named_conflict(release: Release, error: InconsistentRelease) -> Inconsistent
             fewer = [other for other in tables if other is not table]
             if fewer and time.monotonic() < end and not _fits(_with(release, fewer, known)):
                 tables = fewer
-        for fact in release.known:
+        if not _fits(_with(release, tables, list(release.ranges))):
+            known = list(release.ranges)  # thousands of zeros are left out at once
+        for fact in known.copy():
             others = [other for other in known if other is not fact]
             if time.monotonic() < end and not _fits(_with(release, tables, others)):
                 known = others
     except DataError:
         return error
-    parts = ["*".join(table.names) for table in tables] + [str(fact) for fact in known]
+    parts = ["*".join(table.names) for table in tables] + [str(fact) for fact in known[:MOST]]
+    if len(known) > MOST:
+        parts.append(f"{len(known) - MOST:,} more known cells")
     return InconsistentRelease(
         f"no table fits the release: {', '.join(parts)} contradict each other. "
         "Release margins of the same table, or round them with a controlled method."

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InconsistentRelease
 from discreet.intruder.bounds.linear import SLACK, highs
@@ -40,22 +41,37 @@ class IntegerProgram:
         The bound holds also when the time is up; it is sharp if the table attains it. With `enough`
         the search ends at the first table that reaches it.
         """
+        target = None if enough is None else -sign * enough
+        bound, table = self._least(member, np.full(len(member), -float(sign)), seconds, target)
+        if not math.isfinite(bound):
+            return (1 << 62 if sign > 0 else 0), table
+        bound *= -sign
+        return math.floor(bound + SLACK) if sign > 0 else math.ceil(bound - SLACK), table
+
+    def minimum(
+        self, cost: Ints, seconds: float, *, enough: int | None = None
+    ) -> tuple[int, Ints | None]:
+        """A bound on the least sum of whole costs over all tables, and a table."""
+        columns = np.flatnonzero(cost)
+        bound, table = self._least(columns, cost[columns].astype(np.float64), seconds, enough)
+        return (math.ceil(bound - SLACK) if math.isfinite(bound) else -(1 << 62)), table
+
+    def _least(
+        self, columns: Ints, cost: NDArray[np.float64], seconds: float, enough: int | None
+    ) -> tuple[float, Ints | None]:
         import highspy
 
-        columns = member.astype(np.int32)
-        self.model.changeColsCost(len(columns), columns, np.full(len(columns), -float(sign)))
+        places = columns.astype(np.int32)
+        self.model.changeColsCost(len(places), places, cost)
         self.model.setOptionValue("time_limit", min(seconds, 1e9))
-        target = -math.inf if enough is None else -float(sign * enough)
+        target = -math.inf if enough is None else float(enough)
         self.model.setOptionValue("objective_target", target)
         self.model.run()
         if self.model.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
             raise InconsistentRelease("no table of whole numbers fits the release.")
         info = self.model.getInfo()
-        bound = -sign * float(info.mip_dual_bound)
         table = None
         if info.primal_solution_status == 2:
             table = self.cells.as_table(np.asarray(self.model.getSolution().col_value))
-        self.model.changeColsCost(len(columns), columns, np.zeros(len(columns)))
-        if not math.isfinite(bound):
-            return (1 << 62 if sign > 0 else 0), table
-        return math.floor(bound + SLACK) if sign > 0 else math.ceil(bound - SLACK), table
+        self.model.changeColsCost(len(places), places, np.zeros(len(places)))
+        return float(info.mip_dual_bound), table

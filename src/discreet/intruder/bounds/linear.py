@@ -71,12 +71,23 @@ class Program:
 
     def optimum(self, member: Ints, sign: int) -> tuple[float, NDArray[np.float64]]:
         """Largest (sign 1) or smallest (-1) sum of the cells, and the vertex."""
+        value, vertex = self._least(member.astype(np.int32), np.full(len(member), -float(sign)))
+        return -sign * value, vertex
+
+    def minimum(self, cost: Ints) -> tuple[int, Ints | None]:
+        """A bound on the least sum of whole costs over all tables, and a table if one was seen."""
+        columns = np.flatnonzero(cost).astype(np.int32)
+        value, vertex = self._least(columns, cost[columns].astype(np.float64))
+        return math.ceil(value - SLACK), self.cells.as_table(vertex)
+
+    def _least(
+        self, columns: NDArray[np.int32], cost: NDArray[np.float64]
+    ) -> tuple[float, NDArray[np.float64]]:
         import highspy
 
         if self.model is None:
             self.model = highs(self.cells)
-        columns = member.astype(np.int32)
-        self.model.changeColsCost(len(columns), columns, np.full(len(columns), -float(sign)))
+        self.model.changeColsCost(len(columns), columns, cost)
         self.model.run()
         status = self.model.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
@@ -89,7 +100,7 @@ class Program:
                 f"the linear program ended with {self.model.modelStatusToString(status)!r}; "
                 "release fewer margins."
             )
-        value = -sign * float(self.model.getInfo().objective_function_value)
+        value = float(self.model.getInfo().objective_function_value)
         vertex = np.asarray(self.model.getSolution().col_value)
         self.model.changeColsCost(len(columns), columns, np.zeros(len(columns)))
         return value, vertex

@@ -66,11 +66,7 @@ class OpenCells:
     @cached_property
     def extra(self) -> tuple[Ints, ...]:
         """The cells of each known range that is not a zero."""
-        return tuple(np.flatnonzero(self._matches(known)) for known in self._ranges)
-
-    @property
-    def _ranges(self) -> list[Known]:
-        return [known for known in self.release.known if known.upper > 0]
+        return tuple(np.flatnonzero(self._matches(known)) for known in self.release.ranges)
 
     def _matches(self, known: Known) -> NDArray[np.bool_]:
         at = dict(known.cell)
@@ -131,8 +127,8 @@ class OpenCells:
         return Rows(
             np.concatenate([*row, *more]),
             np.concatenate([*cell, *self.extra]),
-            np.append(values, np.array([known.lower for known in self._ranges], np.int64)),
-            np.append(values, np.array([known.upper for known in self._ranges], np.int64)),
+            np.append(values, np.array([known.lower for known in self.release.ranges], np.int64)),
+            np.append(values, np.array([known.upper for known in self.release.ranges], np.int64)),
         )
 
     def group(self, names: tuple[str, ...], targets: Codes) -> Ints:
@@ -151,23 +147,17 @@ class OpenCells:
 
 
 def _open(release: Release) -> Codes:
-    variables, names = release.variables, release.names
-    shape = [variable.size for variable in variables]
+    names, shape = release.names, [variable.size for variable in release.variables]
     if math.prod(shape) > MOST_CELLS:
         raise DataError(
             f"the release ties together {len(names)} variables with {math.prod(shape):,} cells, "
             "too many for linear programs; use the method auto."
         )
-    mask = np.ones(shape, bool)
+    mask = possible(release)
     for table in release.tables:
         axes = [names.index(name) for name in table.names]
         dense = (table.dense() > 0).transpose(np.argsort(axes))
         mask &= dense.reshape([n if i in axes else 1 for i, n in enumerate(shape)])
-    for known in release.known:
-        if known.upper == 0:
-            at = dict(known.cell)
-            where = (v.code(at[v.name]) if v.name in at else slice(None) for v in variables)
-            mask[tuple(where)] = False
     places = np.flatnonzero(mask)
     if len(places) > MOST_OPEN:
         raise DataError(
@@ -179,6 +169,18 @@ def _open(release: Release) -> Codes:
             f"no table fits {release.formula}: every cell is zero in some margin or excluded."
         )
     return unravel(places, shape)
+
+
+def possible(release: Release) -> NDArray[np.bool_]:
+    """The cells of the table that no known zero rules out."""
+    names, shape = release.names, [variable.size for variable in release.variables]
+    mask = np.ones(shape, bool)
+    for about, zeros in release.zeros:
+        axes = [names.index(name) for name in about]
+        dense = np.ones([shape[axis] for axis in axes], bool)
+        dense[tuple(zeros.T)] = False
+        mask &= dense.reshape([n if i in axes else 1 for i, n in enumerate(shape)])
+    return mask
 
 
 def _check_covered(table: Table, rows: Ints, release: Release) -> None:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.lattice_layout import LANES, Layout
-from discreet.release.release import Known, Release
+from discreet.release.release import Release
 from discreet.table.cells import Cells
+from discreet.table.impossible import codes_of
 from discreet.table.keys import Codes, unravel
 from discreet.table.table import Table
 
@@ -60,8 +61,8 @@ class Shuttle:
             record, lane, values = self._nodes(table)
             self.data[record, 0, lane] = values
             self.data[record, 1, lane] = values
-        for known in release.known:
-            self._fix_known(known)
+        self._ranges, self._zeros = release.ranges, list(release.zeros)
+        self._fix_known(self.data)
         self._given = self.data.copy() if droppable else None
         self._added: list[Table] = []
         begun = time.perf_counter()
@@ -174,6 +175,10 @@ class Shuttle:
             codes = unravel(np.arange(table.size), table.shape)
             record, lane = self.places(table.names, codes)
             self._given[record, 0, lane], self._given[record, 1, lane] = 0, self.total
+            # the margin showed its impossible combinations, so that nothing else had to say them
+            if group := table.ruled_out.get(table.names):
+                self._zeros.append((table.names, codes_of(table.variables, group)))
+        self._fix_known(self._given)
         self.data[:] = self._given
         self._forget()
         self._settle()
@@ -253,13 +258,17 @@ class Shuttle:
         self.data[record[new], 1, lane[new]] = values[new]
         return changed
 
-    def _fix_known(self, known: Known) -> None:
-        at = {
-            self.names.index(n): self.variables[self.names.index(n)].code(c) for n, c in known.cell
-        }
-        record, lane = self.layout.place(at)
-        cell = self.data[record, :, lane]
-        cell[0], cell[1] = max(cell[0], known.lower), min(cell[1], known.upper)
+    def _fix_known(self, data: NDArray[Any]) -> None:
+        """What is known besides the margins; ends that cross are refused later."""
+        for known in self._ranges:
+            axes = [(self.names.index(name), category) for name, category in known.cell]
+            at = {axis: self.variables[axis].code(category) for axis, category in axes}
+            record, lane = self.layout.place(at)
+            cell = data[record, :, lane]
+            cell[0], cell[1] = max(cell[0], known.lower), min(cell[1], known.upper)
+        for names, zeros in self._zeros:
+            record, lane = self.places(names, zeros)
+            data[record, 1, lane] = 0
 
     def _settle(self) -> int:
         """Sweep chunks and tiles in turn until nothing changes; how many sweeps it took."""

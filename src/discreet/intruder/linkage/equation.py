@@ -8,6 +8,8 @@ to give the n records to different sources.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -23,35 +25,58 @@ def steps(sources: int, released: int) -> int:
     return sources * released << released
 
 
-def exact_links(densities: ArrayLike, *, outside: ArrayLike | None = None) -> Floats:
+def exact_links(densities: ArrayLike, *, population: int | None = None) -> Floats:
     """Link probabilities of N sources (rows) and n released records (columns), exactly.
 
-    What a row lacks to one is its null link. `outside` are weights of people who are not among the
-    sources, one a released record.
+    What a row lacks to one is its null link. Of a `population` larger than N, everybody else is a
+    row too, with the mean density of the sources.
 
     >>> exact_links([[7.0, 1.0], [1.0, 2.0]]).round(4)
     array([[0.9333, 0.0667],
            [0.0667, 0.9333]])
+    >>> exact_links([[7.0, 1.0], [1.0, 2.0]], population=4).round(4)
+    array([[0.4667, 0.12  ],
+           [0.0533, 0.4   ]])
     """
-    from discreet._kernels.linkage import balanced, permanent_links
-
-    weights = checked_densities(densities, outside is None)
+    weights = checked_densities(densities, population)
     sources, released = weights.shape
-    other = np.zeros(released) if outside is None else np.array(outside, np.float64)
     if steps(sources, released) > MOST_STEPS or released > 20:
         raise DataError(
             f"{sources:,} sources and {released:,} released records are too many for the exact "
             "sum; use link(), which sums exactly only where it can."
         )
-    null = np.ones(sources)
+    strangers = (population or sources) - sources
+    links, possible = group_links(
+        weights, np.zeros(released), strangers * weights.mean(0), strangers
+    )
+    if not possible:
+        refuse_impossible()
+    return links
+
+
+def group_links(
+    weights: Floats, outside: Floats, strange: Floats, strangers: float
+) -> tuple[Floats, bool]:
+    """Equation (1) for one group of records, and whether it can be at all.
+
+    So many `strangers`, of weight `strange` together, hold one record each at most; what is
+    `outside` besides is counted with replacement.
+    """
+    from discreet._kernels.linkage import balanced, permanent_links
+
+    weights, null, other = weights.copy(), np.ones(len(weights)), outside + strange
+    whole = np.where(other > 0, other, 1.0)
     balanced(weights, null, other, ROUNDS)  # scales cancel; nothing underflows
-    links, whole = permanent_links(weights, null, other)
-    if not whole > 0:
-        raise DataError(
-            "the released records cannot all belong to different source records; allow wider "
-            "spreads or more misclassification."
-        )
-    return np.asarray(links)
+    scale = other / whole
+    links, total = permanent_links(weights, null, outside * scale, strange * scale, strangers)
+    return np.asarray(links), bool(total > 0)
+
+
+def refuse_impossible() -> NoReturn:
+    raise DataError(
+        "the released records cannot all belong to different source records; allow wider "
+        "spreads or more misclassification."
+    )
 
 
 def exchangeable_links(ratios: ArrayLike, population: int) -> Floats:
@@ -90,16 +115,21 @@ def with_replacement_links(densities: ArrayLike) -> Floats:
     return np.asarray(links)
 
 
-def checked_densities(densities: ArrayLike, closed: bool = True) -> Floats:
+def checked_densities(densities: ArrayLike, population: int | None = None) -> Floats:
     """A copy, with N rows and n columns of which none is zero everywhere."""
     weights = np.array(densities, np.float64)
     if weights.ndim != 2 or not weights.size:
         raise DataError("densities need a row for each source and a column for each released.")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise DataError("densities must be numbers from 0 on.")
-    if closed and weights.shape[1] > weights.shape[0]:
+    everyone = len(weights) if population is None else population
+    if everyone < len(weights):
         raise DataError(
-            f"{weights.shape[1]:,} records are released of a population of {weights.shape[0]:,}; "
+            f"the population is said to be {everyone:,}, but there are {len(weights):,} sources."
+        )
+    if weights.shape[1] > everyone:
+        raise DataError(
+            f"{weights.shape[1]:,} records are released of a population of {everyone:,}; "
             "a sample is no larger than its population."
         )
     empty = np.flatnonzero(weights.max(0) == 0)

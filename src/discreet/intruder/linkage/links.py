@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.intruder.linkage.candidates import DENSE, Candidates, Classes, find_candidates
 from discreet.intruder.linkage.encode import Encoded, encode
-from discreet.intruder.linkage.equation import exact_links
+from discreet.intruder.linkage.groups import Groups
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records
 from discreet.look.palette import plural
@@ -23,8 +23,8 @@ from discreet.table.cells import frame
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 EXACT = 1 << 20  # steps for one group of entangled records
-EXACT_TOTAL = 1 << 29
 CLOSE, ROUNDS = 1e-5, 300
+TURNS = 20  # until it is known how many strangers hold no record
 COLUMNS, ROWS = 8, 24  # of a cluster that is summed exactly within a larger group
 TIE = 1e-9
 FEW = 200_000  # edges that one thread balances as quickly
@@ -37,9 +37,10 @@ class Links:
 
     Records that no key tells apart share one class, and one row here: `places` are released
     classes, by source class from `starts` on, and `chances` the probability of one pair of them.
-    `exact`: share of released records whose probabilities are exact; `change`: how far balanced
-    weights of the others were from their sums. `bound`: at most this share of true pairs was not
-    weighed; `left_out`: believed share of pairs that were weighed and left out.
+    `exact`: share of released records whose probabilities are exact, which none is that pruning or
+    strangers tie to others; `change`: how far balanced weights were from their sums. `bound`: at
+    most this share of true pairs was not weighed; `left_out`: believed share of pairs that were
+    weighed and left out.
     """
 
     source: Classes
@@ -54,7 +55,7 @@ class Links:
     left_out: float
 
     def __repr__(self) -> str:
-        how = "exact" if self.exact == 1 else f"{self.exact:.0%} exact, else by clusters"
+        how = "exact" if self.exact == 1 else f"{self.exact:.0%} exact, else approximate"
         sources, released = len(self.source.of), len(self.released.of)
         return f"Links({plural(released, 'released record')} of {sources:,}: {how})"
 
@@ -174,10 +175,10 @@ def link_encoded(
     data: Encoded, intruder: Intruder, *, dense: int = DENSE, exact: int = EXACT
 ) -> Links:
     found = find_candidates(data, lose=intruder.lose, top=intruder.top, dense=dense)
-    sources = len(data.y)
-    more = (intruder.population or sources) / sources - 1
-    links = solve(found, more=more, exact=exact)
-    return given_present(links) if intruder.present else links
+    everyone = intruder.population or len(data.y)
+    links = solve(found, strangers=everyone - len(data.y), exact=exact)
+    released = len(data.x) == everyone and not links.lost
+    return given_present(links) if intruder.present or released else links
 
 
 def given_present(links: Links) -> Links:
@@ -187,44 +188,66 @@ def given_present(links: Links) -> Links:
 
 
 def solve(
-    found: Candidates, *, more: float = 0.0, exact: int = EXACT, columns: int = COLUMNS
+    found: Candidates, *, strangers: int = 0, exact: int = EXACT, columns: int = COLUMNS
 ) -> Links:
-    """Probabilities of candidate links; `more` people per source record are not in the source."""
+    """Probabilities of candidate links, if so many `strangers` are not in the source.
+
+    A stranger looks like the mean of the sources and holds one record at most. Strangers tie all
+    groups together; unless all are summed at once, each is summed with those that the others leave.
+    """
     from discreet._kernels.linkage import clustered, sinkhorn
 
     sizes = np.diff(found.starts)
     column = np.repeat(np.arange(len(sizes)), sizes)
-    copies = (found.released.times.astype(np.int64), found.source.times.astype(np.int64))
+    times = found.released.times.astype(np.int64)
+    copies = (times, found.source.times.astype(np.int64))
     inside = np.bincount(column, found.weights * copies[1][found.places], len(sizes))
     weighed = inside + found.dropped
-    everyone = (1 + more) / (1 - found.bound)  # weighed, not weighed, and not in the source
-    outside = everyone - 1 + found.dropped / weighed
+    outside = found.bound / (1 - found.bound) + found.dropped / weighed  # sources left out
+    stranger = 1 / (1 - found.bound) / int(copies[1].sum())
     weights = found.weights / weighed[column]
     edges = np.lexsort([column, found.places])
     many = len(found.source.first)
     starts = np.concatenate([[0], np.cumsum(np.bincount(found.places, minlength=many))])
     released = (found.starts, np.arange(len(column)), found.places, copies[1][found.places])
-    sources = (starts, edges, column, copies[0][column])
+    sources = (starts, edges, column, times[column])
+    groups = Groups.find(found, column, strangers=strangers, most=exact)
     with _threads(len(column)):
-        balanced, rounds, change = sinkhorn(released, sources, weights, outside, CLOSE, ROUNDS)
-        chances = balanced.copy()
-        settled = _sum_exactly(found, column, weights, outside, chances, everyone, exact)
-        which = np.flatnonzero(~settled)
-        clustered(which, released, sources, copies, balanced, columns, ROWS, chances)
-    for end, times in ((column, released[3]), (found.places, sources[3])):
-        chances /= np.maximum(1, np.bincount(end, chances * times))[end]
-    left = found.dropped / weighed * found.released.times
+        balanced, each, spare, rounds, change = sinkhorn(
+            released, sources, times, weights, outside, stranger, float(strangers), CLOSE, ROUNDS
+        )
+        free, held = spare, each * spare
+        for _ in range(TURNS):
+            left = free + groups.total(held * times)
+            if groups.apart:
+                left = np.full(len(sizes), float(strangers))
+            chances = balanced.copy()
+            settled = groups.sum(found, column, weights, outside, stranger, left, chances)
+            others = (each, spare, held, np.argsort(-held)[:columns], free)
+            which = np.flatnonzero(~settled)
+            clustered(which, released, sources, copies, balanced, others, columns, ROWS, chances)
+            if groups.apart:
+                break
+            rest = np.clip(1 - np.bincount(column, chances * released[3], len(sizes)), 0, 1)
+            held = rest * left * stranger / np.maximum(outside + left * stranger, 1e-300)
+            scale = strangers / (free + float(held @ times))
+            free, held = free * scale, held * scale
+            if abs(1 - scale) <= CLOSE:
+                break
+    for end, ways in ((column, released[3]), (found.places, sources[3])):
+        chances /= np.maximum(1, np.bincount(end, chances * ways))[end]
+    left_out = found.dropped / weighed * times
     return Links(
         found.source,
         found.released,
         starts,
         column[edges],
         np.asarray(chances)[edges],
-        float(settled @ found.released.times / found.released.times.sum()),
+        float(settled @ times / times.sum()) if groups.apart and not outside.any() else 0.0,
         0.0 if settled.all() else float(change),
         int(rounds),
         found.bound,
-        float(left.sum() / found.released.times.sum()),
+        float(left_out.sum() / times.sum()),
     )
 
 
@@ -239,49 +262,3 @@ def _threads(edges: int) -> Iterator[None]:
         yield
     finally:
         set_num_threads(before)
-
-
-def _sum_exactly(
-    found: Candidates,
-    column: Ints,
-    weights: Floats,
-    outside: Floats,
-    chances: Floats,
-    everyone: float,
-    most: int,
-) -> NDArray[np.bool_]:
-    """Put exact probabilities in place of balanced ones where that is quick; which columns are."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    released, sources = len(found.released.first), len(found.source.first)
-    graph = coo_array(
-        (np.ones(len(column), np.int8), (column, released + found.places)),
-        shape=(released + sources,) * 2,
-    )
-    count, group = connected_components(graph, directed=False)
-    columns = np.bincount(group[:released], found.released.times, count).astype(np.int64)
-    rows = np.bincount(group[released:], found.source.times, count).astype(np.int64)
-    alone = columns == 1
-    single = alone[group[column]]
-    chances[single] = weights[single] / everyone
-    cost = np.where(columns <= 20, rows * columns * 2.0 ** np.minimum(columns, 20), np.inf)
-    order = np.argsort(cost, kind="stable")
-    quick = np.zeros(count, bool)
-    quick[order] = (cost[order] <= most) & (
-        np.cumsum(np.where(alone, 0, cost)[order]) <= EXACT_TOTAL
-    )
-    by_group = np.argsort(group[column], kind="stable")
-    ends = np.searchsorted(group[column][by_group], np.arange(count + 1))
-    for g in np.flatnonzero(quick & (columns > 1)):
-        edges = by_group[ends[g] : ends[g + 1]]
-        i, a = np.unique(column[edges], return_inverse=True)
-        j, b = np.unique(found.places[edges], return_inverse=True)
-        small = np.zeros((len(j), len(i)))
-        small[b, a] = weights[edges]
-        many, times = found.source.times[j], found.released.times[i]
-        whole = np.repeat(np.repeat(small, many, 0), times, 1)
-        links_here = exact_links(whole, outside=np.repeat(outside[i], times))
-        first_row, first_column = np.cumsum(many) - many, np.cumsum(times) - times
-        chances[edges] = links_here[first_row[b], first_column[a]]
-    return np.asarray((quick | alone)[group[:released]])

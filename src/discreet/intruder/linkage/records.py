@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.frames import label
+from discreet.data.kind import check_records
 from discreet.data.sources import Source, engine_errors, open_source
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Intruder, Kind
@@ -44,8 +45,12 @@ def read_records(
     id: str | None = None,
     also: Sequence[str] = (),
     groups: Sequence[str] = (),
+    records: bool = False,
 ) -> Records:
-    """Both files; `also` are columns of both, `groups` of the source only."""
+    """Both files; `also` are columns of both, `groups` of the source only.
+
+    Without an id, what looks like cells is refused unless `records` says that each row is a person.
+    """
     first, second = open_source(source), open_source(released)
     keys = [key.name for key in intruder.keys if key.kind is not Kind.UNKNOWN]
     shared = list(dict.fromkeys([*keys, *also, *([id] if id else [])]))
@@ -57,6 +62,8 @@ def read_records(
             )
     if odd := [name for name in groups if name not in first.columns]:
         raise DataError(f"{first.name} has no column {odd[0]!r} to group by.")
+    for opened in (first, second) if id is None and not records else ():
+        check_records(opened, known={*shared, *groups})
     columns = _columns(first, [*shared, *(g for g in groups if g not in shared)])
     masked = _columns(second, shared)
     for name in keys:

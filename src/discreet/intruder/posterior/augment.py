@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import DataError
 from discreet.intruder.posterior.blocks import Blocks
 from discreet.intruder.posterior.result import chosen
-from discreet.intruder.posterior.sampled import Draws, Sampled, by_cell, warn_unless
+from discreet.intruder.posterior.sampled import Draws, Sampled, warn_unless
+from discreet.intruder.posterior.watch import Watch
 from discreet.look.progress import working
 from discreet.models.bayes import bipf, checked_hyper, margins_of
 from discreet.release.release import Release
@@ -47,7 +48,7 @@ def augment_posterior(
     seed: int = 0,
     blocks: Blocks | None = None,
 ) -> Sampled:
-    """The distribution of each cell under a hierarchical model that contains the release.
+    """The distribution of each cell, of the table or a margin, under a model with the release.
 
     Stops when every probability has the standard error and R-hat is at most 1.05, or warns that
     the time was too short.
@@ -65,12 +66,12 @@ def augment_posterior(
     end = time.monotonic() + seconds
     blocks = Blocks.of(release) if blocks is None else blocks
     chains = max(32, min(CHAINS, MOST_AT_ONCE // blocks.width)) if chains is None else chains
-    run = _Run.of(release, model, prior, blocks, chains, seed)
+    run = _Run.of(release, model, prior, blocks, Watch.of(blocks, cells), chains, seed)
     with working("augmenting"):
         run.settle(end - seconds / 2)
         while True:
             run.go(ROUND)
-            found = run.estimate(cells)
+            found = run.estimate()
             largest = max((float(e.max(initial=0)) for _, e in found), default=0.0)
             together = run.convergence()["r_hat"] <= R_HAT
             reached = together and (standard_error is None or largest <= standard_error)
@@ -79,7 +80,7 @@ def augment_posterior(
     method = f"data augmentation, {chains:,} chains of {run.steps:,}"
     method += warn_unless(reached, standard_error, largest, str(model))
     return Sampled.made(
-        cells, [m for m, _ in found], [e for _, e in found],
+        cells, [m for m, _ in found], [e for _, e in found], low=run.watch.low,
         model=str(model), prior=shown(prior), method=method, whole=run.whole(),
         notes={"reached": reached, "chains": chains, "draws": run.steps} | run.convergence()
         | {"log_predictive": run.predictive()[0], "log_predictive_error": run.predictive()[1]},
@@ -91,6 +92,7 @@ class _Run:
     """The state of the chains and what is summed over their steps."""
 
     blocks: Blocks
+    watch: Watch
     margins: tuple[tuple[int, ...], ...]
     prior: Floats
     theta: Floats
@@ -103,8 +105,8 @@ class _Run:
 
     @classmethod
     def of(
-        cls, release: Release, model: Formula, prior: ArrayLike, blocks: Blocks, chains: int,
-        seed: int,
+        cls, release: Release, model: Formula, prior: ArrayLike, blocks: Blocks, watch: Watch,
+        chains: int, seed: int,
     ) -> _Run:  # fmt: skip
         """From draws of the prior, which are wider than the posterior."""
         shape = tuple(variable.size for variable in release.variables)
@@ -113,12 +115,14 @@ class _Run:
         theta = np.ones((chains, *shape)) / a.size
         for _ in range(10):
             theta = bipf(theta, a, margins, rng)
-        return cls(blocks, margins, a, theta, rng)
+        return cls(blocks, watch, margins, a, theta, rng)
 
     def start(self) -> None:
         """Forget what was drawn so far."""
         chains = len(self.theta)
         self.sums = [np.zeros((chains, len(block.tables))) for block in self.blocks.blocks]
+        if self.watch.joint:
+            self.sums = [np.zeros((chains, self.watch.width))]
         self.moments = np.zeros((2, chains, len(self.blocks.codes)))
         self.steps = 0
 
@@ -141,7 +145,8 @@ class _Run:
             log_theta = np.log(flat)
             chances = self.blocks.chances(log_theta)
             drawn = self.blocks.draw(chances, self.rng)
-            for total, each in zip(self.sums, chances, strict=True):
+            seen = [self.watch.spread(chances)] if self.watch.joint else chances
+            for total, each in zip(self.sums, seen, strict=True):
                 total += each
             self.moments[0] += drawn
             self.moments[1] += drawn.astype(np.float64) ** 2
@@ -154,17 +159,14 @@ class _Run:
             self.theta = bipf(self.theta, hyper, self.margins, self.rng)
         self.steps += steps
 
-    def estimate(self, cells: Cells) -> list[tuple[Floats, Floats]]:
+    def estimate(self) -> list[tuple[Floats, Floats]]:
         """Of each cell the probabilities and their errors, by the means of the chains."""
-        spread = [
-            block.spread(total / self.steps)
-            for block, total in zip(self.blocks.blocks, self.sums, strict=True)
-        ]
-        n = len(self.theta)
-        return [
-            (found.mean(0), found.std(0, ddof=1) / np.sqrt(n) if len(found) > 1 else 0 * found[0])
-            for found in by_cell(self.blocks, cells, spread)
-        ]
+        means = [total / self.steps for total in self.sums]
+        found = means[0] if self.watch.joint else self.watch.spread(means)
+        error = np.zeros(found.shape[1])
+        if len(found) > 1:
+            error = found.std(0, ddof=1) / np.sqrt(len(self.theta))
+        return list(zip(self.watch.cells(found.mean(0)), self.watch.cells(error), strict=True))
 
     def convergence(self) -> dict[str, float]:
         """R-hat of the counts (Gelman & Rubin 1992), and the fewest effective draws of any cell."""

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.augment import containing, shown
+from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.convergence import Convergence, judge
-from discreet.intruder.posterior.result import Posterior, chosen
+from discreet.intruder.posterior.result import Posterior, chosen, counted, tallied
 from discreet.intruder.posterior.walker import Walker, walkers
 from discreet.intruder.posterior.weights import CellWeights, Floats, Ints
 from discreet.intruder.tables.split import open_cells, separate, split
@@ -26,11 +27,12 @@ from discreet.models.bayes import bipf, checked_hyper, margins_of
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
-from discreet.table.keys import Codes, keys, lookup
+from discreet.table.keys import Codes, keys
 
 CHAINS = 8
 FIRST = 200
 MOST_COUNTS = 1 << 27
+MOST_LOGS = 1 << 22  # weights that are made anew in every step
 
 
 def walk_posterior(
@@ -44,7 +46,7 @@ def walk_posterior(
     seconds: float = 60.0,
     seed: int = 0,
 ) -> Posterior:
-    """The distribution of each cell under a hierarchical model that contains the release."""
+    """The distribution of each cell, of the table or a margin, under a model with the release."""
     model, cells = containing(release, formula), chosen(release, cells)
     if chains < 2:
         raise DataError(f"chains is {chains}; take at least 2, so that they can be compared.")
@@ -53,16 +55,11 @@ def walk_posterior(
         run = Run.of(release, model, cells, prior, chains, seed)
         kept, found = run.until(standard_error, begun, seconds)
     method = f"data augmentation, {found.chains} chains x {found.draws:,} draws"
+    low, mass = tallied(kept.reshape(-1, len(cells)))
     return Posterior.of(
-        cells, shares(kept), model=str(model), prior=shown(prior),
+        cells, mass, low=low, model=str(model), prior=shown(prior),
         method=method + warn_of(found, str(model)), effective=found.effective, convergence=found,
     )  # fmt: skip
-
-
-def shares(counts: NDArray[np.int32]) -> list[Floats]:
-    """How often each cell had each count."""
-    flat = counts.reshape(-1, counts.shape[-1])
-    return [np.bincount(column) / len(flat) for column in flat.T]
 
 
 def warn_of(found: Convergence, what: str) -> str:
@@ -89,7 +86,8 @@ class Run:
     margins: tuple[tuple[int, ...], ...]
     places: Ints  # of the open cells in the table
     table: Ints  # chains x open cells
-    rows: Ints  # of the asked cells, -1 if closed
+    below: Below
+    kind: type[np.signedinteger]
     rng: np.random.Generator
 
     @classmethod
@@ -107,17 +105,23 @@ class Run:
             walkers(release, opened.codes, parts, every, weights, None, chains, seed, "auto")
         )
         for walker, members in found:
+            if walker.space.logs.size > MOST_LOGS:
+                raise DataError(
+                    f"counts up to {walker.space.logs.shape[1] - 1:,} in {len(members):,} cells "
+                    "are too many to weigh anew in every step; believe the saturated model."
+                )
             walker.wanted = np.arange(len(members))
             walker.slides = max(1, walker.slides // 2)
         return cls(
             found, np.full((chains, *shape), 1 / a.size), a, margins_of(model.sets),
             np.asarray(keys(opened.codes, shape), np.int64), np.tile(parts.low, (chains, 1)),
-            lookup(opened.codes, cells.shape, cells.codes), np.random.default_rng(seed),
+            Below.of(release.names, opened.codes, cells), counted(release),
+            np.random.default_rng(seed),
         )  # fmt: skip
 
     def until(
         self, standard_error: float | None, begun: float, seconds: float
-    ) -> tuple[NDArray[np.int32], Convergence]:
+    ) -> tuple[NDArray[np.signedinteger], Convergence]:
         """Ever more draws, the earlier ones forgotten, until they are good or time is over."""
         wanted = FIRST
         self.go(wanted, begun + seconds / 3)
@@ -142,10 +146,14 @@ class Run:
         """New ones given the tables, chains x table."""
         return bipf(self.theta, hyper, self.margins, self.rng)
 
-    def go(self, steps: int, until: float) -> NDArray[np.int32]:
+    def go(self, steps: int, until: float) -> NDArray[np.signedinteger]:
         """Chains x draws x asked cells; fewer draws if the time is over."""
-        kept: list[NDArray[np.int32]] = []
+        from scipy.special import gammaln
+
+        kept: list[NDArray[np.signedinteger]] = []
         chains = len(self.theta)
+        most = max((walker.space.logs.shape[1] for walker, _ in self.parts), default=1)
+        factorials = gammaln(np.arange(most) + 1.0)
         while len(kept) < steps and (len(kept) < 16 or time.monotonic() < until):
             counts = np.zeros((chains, self.prior.size))
             counts[:, self.places] = self.table
@@ -154,9 +162,9 @@ class Run:
             logs = np.log(np.maximum(self.theta.reshape(chains, -1)[:, self.places], 1e-300))
             for walker, members in self.parts:
                 for chain in range(chains):
-                    _weigh(walker, logs[chain, members])
+                    _weigh(walker, logs[chain, members], factorials)
                     self.table[chain, members] = walker.run(chain, 1)[0]
-            kept.append(np.where(self.rows >= 0, self.table[:, self.rows], 0).astype(np.int32))
+            kept.append(self.below.sums(self.table).astype(self.kind))
         return np.stack(kept, 1)
 
     @property
@@ -177,10 +185,8 @@ def _given(codes: Codes | NDArray[Any], counts: Ints) -> Floats:
     return np.asarray(-gammaln(counts + 1.0))
 
 
-def _weigh(walker: Walker, logs: Floats) -> None:
+def _weigh(walker: Walker, logs: Floats, factorials: Floats) -> None:
     """Give the walker the weights n log theta - log n! of its columns."""
-    from scipy.special import gammaln
-
     space = walker.space
     n = np.arange(space.logs.shape[1])
-    space.logs[space.kind[: len(logs)]] = logs[:, None] * n - gammaln(n + 1.0)
+    space.logs[space.kind[: len(logs)]] = logs[:, None] * n - factorials[: len(n)]

@@ -211,7 +211,7 @@ def _roamed(release: Release, cells: Cells, found: Roamed, prior: ArrayLike) -> 
         for model, (share, off) in list(found.visits.items())[:MOST_SHOWN]
     )
     made = Average.made(
-        cells, found.mass, errors, model="average", prior=shown(prior),
+        cells, found.mass, errors, low=found.low, model="average", prior=shown(prior),
         method=f"average over decomposable models, {len(found.visits):,} visited, {found.method}",
         models=models, convergence=found.convergence,
         notes={"reached": found.convergence.converged, "weights": "proper"},
@@ -255,11 +255,14 @@ def _mixed(
     shares = np.array([w for w, _, _ in parts]) / total
     off = np.array([e for _, e, _ in parts])
     masses, errors = [], []
+    low = np.min([p.low for _, _, p in parts], axis=0)
     for row in range(len(cells)):
-        ends = [int(p.low[row] + p.starts[row + 1] - p.starts[row]) for _, _, p in parts]
+        first = [int(p.low[row] - low[row]) for _, _, p in parts]
+        sizes = [int(p.starts[row + 1] - p.starts[row]) for _, _, p in parts]
+        ends = [a + size for a, size in zip(first, sizes, strict=True)]
         mass, own = np.zeros((2, len(parts), max(ends)))
         for place, (_, _, p) in enumerate(parts):
-            values = slice(int(p.low[row]), ends[place])
+            values = slice(first[place], ends[place])
             mass[place, values] = p.mass[p.starts[row] : p.starts[row + 1]]
             own[place, values] = _errors(p, row)
         mean = shares @ mass
@@ -278,7 +281,7 @@ def _mixed(
     wholes = [p.whole for _, _, p in parts]
     whole = Mixture(tuple(shares.tolist()), tuple(w for w in wholes if w is not None), blocks)
     made = Average.made(
-        cells, masses, errors, model="average", prior=shown(prior), method=method,
+        cells, masses, errors, low=low, model="average", prior=shown(prior), method=method,
         whole=whole if None not in wholes else None, models=weighed,
         notes={"reached": reached, "weights": weights, "left_out": max(0.0, 1 - total)},
     )  # fmt: skip

@@ -11,7 +11,6 @@ import math
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,16 +30,11 @@ MOST_NUMBERS = 300_000
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The open cells of a block, its tables, and their log prod 1 / n!.
-
-    The values of cell j, from `low[j]` on, are counted from `starts[j]` on.
-    """
+    """The open cells of a block, its tables, and their log prod 1 / n!."""
 
     cells: Ints
     tables: Ints
     logs: Floats
-    low: Ints
-    starts: Ints
 
     def log_weights(self, log_theta: Floats) -> Floats:
         """Of each table, for each row of log probabilities of the open cells: rows x tables."""
@@ -51,20 +45,6 @@ class Block:
     @cached_property
     def _floats(self) -> Floats:
         return np.ascontiguousarray(self.tables.T, np.float64)
-
-    def spread(self, chances: Floats) -> Floats:
-        """From rows x tables to rows x values of the cells, cell after cell."""
-        return np.asarray((self._counts @ chances.T).T)
-
-    @cached_property
-    def _counts(self) -> Any:
-        """Values x tables: one where a table has that value."""
-        from scipy.sparse import csr_array
-
-        n, m = self.tables.shape
-        spots = (self.tables - self.low + self.starts[:-1]).ravel()
-        return csr_array((np.ones(n * m), (spots, np.repeat(np.arange(n), m))),
-                         shape=(int(self.starts[-1]), n))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +82,8 @@ class Blocks:
                         f"than {most:,} tables fit them, too many to list; walk through them "
                         "instead."
                     )
-                low = tables.min(0)
-                starts = np.append(0, np.cumsum(tables.max(0) - low + 1))
                 logs = -gammaln(tables + 1.0).sum(1)
-                blocks.append(Block(columns, tables, logs, low, starts))
+                blocks.append(Block(columns, tables, logs))
                 free[columns] = True
         places = keys(cells.codes, shape).astype(np.int64)
         return cls(release, cells.codes, places, parts.low, np.flatnonzero(~free), tuple(blocks))
@@ -171,15 +149,6 @@ class Blocks:
         for block in self.blocks:
             total = total - _log_sum(block.log_weights(log_theta))[:, None]
         return np.asarray(total)
-
-    def distribution(self, cell: int, spread: list[Floats]) -> Floats:
-        """Counts 0, 1, 2, ... of an open cell, from the spread of each block (rows x values)."""
-        for block, found in zip(self.blocks, spread, strict=True):
-            if len(at := np.flatnonzero(block.cells == cell)):
-                part = found[:, block.starts[at[0]] : block.starts[at[0] + 1]]
-                return np.pad(part, ((0, 0), (int(block.low[at[0]]), 0)))
-        rows = len(spread[0]) if spread else 1
-        return np.tile(np.append(np.zeros(int(self.low[cell])), 1.0), (rows, 1))
 
 
 def _log_sum(logs: Floats) -> Floats:

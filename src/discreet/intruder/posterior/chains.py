@@ -25,15 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConvergenceWarning, DataError
+from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.convergence import Convergence, judge
-from discreet.intruder.posterior.result import Posterior, chosen, fits
+from discreet.intruder.posterior.result import Posterior, chosen, counted, fits, tallied
 from discreet.intruder.posterior.walker import Walker, walkers
 from discreet.intruder.posterior.weights import CellWeights
-from discreet.intruder.tables.split import Ints, open_cells, separate, split
+from discreet.intruder.tables.split import open_cells, separate, split
 from discreet.look.progress import working
 from discreet.release.release import Release
 from discreet.table.cells import Cells
-from discreet.table.keys import lookup
 from discreet.table.table import Table
 
 Steps = Literal["auto", "basis", "dynamic"]
@@ -41,6 +41,7 @@ LEAST = 8
 KEPT = 8_192
 SLICE = 0.2  # seconds between two looks at the clock
 MOST_COUNTS = 1 << 28
+MOST_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class Drawn:
     """Tables from chains: chains x draws x cells, and how far to trust them."""
 
     cells: Cells
-    counts: NDArray[np.int32]
+    counts: NDArray[np.signedinteger]
     convergence: Convergence
 
 
@@ -65,7 +66,9 @@ def chain_posterior(
     seed: int = 0,
     moves: Steps = "auto",
 ) -> Posterior:
-    """The distribution of each cell, of all of them by default, from Markov chains.
+    """The distribution of each cell, of the table or a margin, from Markov chains.
+
+    All of the table by default; a margin's cell is added up in every draw.
 
     `draws` of each chain at least; then on, until R-hat is 1.01 and every probability has the
     `standard_error` asked for, or the `seconds` are over: then with a warning.
@@ -91,10 +94,11 @@ def chain_posterior(
             ConvergenceWarning,
             stacklevel=2,
         )
-    flat = drawn.counts.reshape(-1, len(drawn.cells))
+    low, mass = tallied(drawn.counts.reshape(-1, len(drawn.cells)))
     return Posterior.of(
         drawn.cells,
-        [np.bincount(column) / len(flat) for column in flat.T],
+        mass,
+        low=low,
         model=weights.name,
         prior=weights.prior,
         method=method,
@@ -141,6 +145,7 @@ def chain_draws(
             run.advance(max(25, draws // 8), begun + seconds * (part + 1) / 4)
             run.adapt()
         run.check(weights)
+        tallied(run.counts.reshape(-1, len(cells)))  # refuses what spreads too wide to be told
         run.forget()
         wanted = draws
         while True:
@@ -158,9 +163,14 @@ def chain_draws(
 
 
 class _Run:
-    """Chains over all blocks of a release, with the draws kept so far."""
+    """Chains over all blocks of a release, with the draws kept so far.
 
-    def __init__(self, parts: list[Walker], fixed: NDArray[np.int32], columns: list[Ints]) -> None:
+    `columns` pair what each walker draws with the asked cells that it counts for.
+    """
+
+    def __init__(
+        self, parts: list[Walker], fixed: NDArray[np.signedinteger], columns: list[Below]
+    ) -> None:
         self.parts, self._fixed, self._columns = parts, fixed, columns
         for part in parts:
             part.run(0, 0)  # compiles, which is no part of the seconds
@@ -171,27 +181,30 @@ class _Run:
         cls, release: Release, cells: Cells, weights: CellWeights, start: Table | None,
         chains: int, seed: int, moves: Steps,
     ) -> _Run:  # fmt: skip
-        fixed = np.zeros((chains, 1, len(cells)), np.int32)
+        fixed = np.zeros((chains, 1, len(cells)), counted(release))
         if not release.total:
             return cls([], fixed, [])
         opened, _ = open_cells(release, every_variable=True)
         parts = split(separate(opened))
-        rows = lookup(opened.codes, cells.shape, cells.codes)
-        fixed[:] = np.where(rows >= 0, np.append(parts.low, 0)[rows], 0)
+        below = Below.of(release.names, opened.codes, cells)
+        settled = parts.low.astype(fixed.dtype)
+        for members in parts.columns:
+            settled[members] = 0
+        fixed[:] = below.sums(settled[None])[0]
         found, columns = [], []
         for walker, members in walkers(
-            release, opened.codes, parts, rows, weights, start, chains, seed, moves
+            release, opened.codes, parts, below.cell, weights, start, chains, seed, moves
         ):
             place = np.full(len(opened.codes), -1)
             place[members] = np.arange(len(members))
-            asked = np.flatnonzero((rows >= 0) & (place[rows] >= 0))
-            walker.wanted = place[rows[asked]]
+            pairs = below.take(place >= 0, place)
+            walker.wanted = pairs.cell
             found.append(walker)
-            columns.append(asked)
+            columns.append(pairs)
         return cls(found, fixed, columns)
 
     @property
-    def counts(self) -> NDArray[np.int32]:
+    def counts(self) -> NDArray[np.signedinteger]:
         return np.concatenate(self._kept, axis=1)
 
     @property
@@ -210,26 +223,27 @@ class _Run:
             block = np.repeat(self._fixed, size, axis=1)
             with ThreadPoolExecutor() as pool:
                 tasks = [
-                    (block, asked, chain, pool.submit(part.run, chain, size))
-                    for part, asked in zip(self.parts, self._columns, strict=True)
+                    (block[chain], pairs, pool.submit(part.run, chain, size))
+                    for part, pairs in zip(self.parts, self._columns, strict=True)
                     for chain in range(len(block))
                 ]
-                for target, asked, chain, task in tasks:
-                    target[chain][:, asked] = task.result()
+                for target, pairs, task in tasks:
+                    pairs.add(task.result(), target)
             self._kept.append(block)
             self.made += size
 
     def _sizes(self, draws: int, until: float) -> Iterator[int]:
         size, done = LEAST, 0
+        most = max(LEAST, MOST_AT_ONCE // max(1, sum(len(p.cell) for p in self._columns)))
         while done < draws and (self.made < LEAST or time.monotonic() < until):
             size, begin = min(size, draws - done), time.monotonic()
             yield size
             done += size
             if time.monotonic() - begin < SLICE / 2:
-                size *= 2
+                size = min(2 * size, most)
 
     def forget(self) -> None:
-        self._kept, self.made = list[NDArray[np.int32]](), 0
+        self._kept, self.made = list[NDArray[np.signedinteger]](), 0
         for part in self.parts:
             part.tally[:] = 0
 

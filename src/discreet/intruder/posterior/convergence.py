@@ -82,7 +82,9 @@ class Convergence:
         }
 
 
-def judge(counts: NDArray[np.int32], *, requested: float | None, **more: Any) -> Convergence:
+def judge(
+    counts: NDArray[np.signedinteger], *, requested: float | None, **more: Any
+) -> Convergence:
     """From chains x draws x cells."""
     chains, draws, cells = counts.shape
     error, effective = errors(counts)
@@ -113,7 +115,7 @@ def judge(counts: NDArray[np.int32], *, requested: float | None, **more: Any) ->
     )  # fmt: skip
 
 
-def errors(counts: NDArray[np.int32]) -> tuple[Floats, Floats]:
+def errors(counts: NDArray[np.signedinteger]) -> tuple[Floats, Floats]:
     """Of each cell the largest standard error of a probability, and the fewest effective draws.
 
     By the spread of batch means over all chains; never less than that of independent draws, and
@@ -126,10 +128,9 @@ def errors(counts: NDArray[np.int32]) -> tuple[Floats, Floats]:
     error, effective = np.zeros(cells), np.full(cells, float(total))
     batch = np.repeat(np.arange(len(used)), length)
     for cell in range(cells):
-        series = used[:, :, cell].ravel()
-        low, high = int(series.min()), int(series.max())
-        size = high - low + 1
-        seen = np.bincount(batch * size + series - low, minlength=len(used) * size)
+        values, series = np.unique(used[:, :, cell].ravel(), return_inverse=True)
+        size = len(values)
+        seen = np.bincount(batch * size + series, minlength=len(used) * size)
         shares = seen.reshape(len(used), size) / length
         p = shares.mean(0)
         least = p * (1 - p) / total

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import time
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.codebook import Variable
 from discreet.errors import DataError
+from discreet.intruder.posterior.result import held
 from discreet.look.progress import working
 from discreet.release.release import Release
 from discreet.table.graph import JunctionTree
 from discreet.table.keys import LARGEST_KEY, Codes, keys, unravel
 from discreet.table.table import Table
+from discreet.table.words import several
 
 if TYPE_CHECKING:
     from discreet._kernels.matching import Tree
@@ -25,7 +31,12 @@ Ints = NDArray[np.int64]
 Names = tuple[str, ...]
 MOST_OPEN = 1 << 22
 MOST_ITEMS = 1 << 31
-MOST_TERMS = 1e12
+MOST_TERMS = 1e11
+MOST_COUNT = 1 << 23  # of a cell
+MOST_LOGS = 1 << 20  # larger log factorials are worked out when they are needed
+AT_ONCE = 2e8  # terms between two looks at the clock
+MOST_OF_A_CELL = 2e8
+WIDE = 13.0  # roots of a count that hold all but 1e-36 of what is kept of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +84,22 @@ class Join:
     def items(self) -> int:
         return self.cliques[0].total
 
-    @cached_property
-    def logs(self) -> Floats:
-        """Log factorials up to the number of people."""
+    def log_factorials(self, counts: Ints) -> float:
+        """The log of prod n!."""
         from scipy.special import gammaln
 
-        return np.asarray(gammaln(np.arange(self.items + 1) + 1.0))
+        return float(gammaln(counts + 1.0).sum())
 
     @property
     def log_ways(self) -> float:
         """The log of prod n_C! / prod n_S!."""
-        cliques = sum(float(self.logs[table.counts].sum()) for table in self.cliques)
-        return cliques - sum(float(self.logs[table.counts].sum()) for table in self.separators)
+        cliques = sum(self.log_factorials(table.counts) for table in self.cliques)
+        return cliques - sum(self.log_factorials(table.counts) for table in self.separators)
+
+    def over(self, variables: tuple[Variable, ...]) -> Join:
+        """The same people, of whom only these variables are told."""
+        names, shape = tuple(v.name for v in variables), tuple(v.size for v in variables)
+        return dataclasses.replace(self, names=names, shape=shape)
 
     def keys(self, codes: Codes) -> Ints:
         """The place of each cell in row-major order."""
@@ -144,7 +159,7 @@ class Join:
         """What the given variables of each cell add to its key."""
         found = np.zeros(len(table), np.int64)
         for place, name in enumerate(table.names):
-            if name in names:
+            if name in names and name in self.names:
                 radix = math.prod(self.shape[self.names.index(name) + 1 :])
                 found += table.codes[:, place].astype(np.int64) * radix
         return found
@@ -169,25 +184,46 @@ class Join:
         low = np.where((cliques == 0).any(1), 0, low)
         return low, np.append(0, np.cumsum(cliques.min(1) - low + 1))
 
-    def distributions(self, codes: Codes) -> Floats:
+    def distributions(self, codes: Codes, seconds: float = math.inf) -> Floats:
         """The probabilities of all cells, in the layout of `support`."""
+        from scipy.special import gammaln
+
         from discreet._kernels.matching import chain
 
         cliques, separators = self.counts(codes)
         low, starts = self.support(codes)
-        terms = float((cliques.min(1).astype(np.float64) ** 2).sum()) * separators.shape[1]
-        if terms > MOST_TERMS:
+        least = cliques.min(1).astype(np.float64)
+        edges = separators.shape[1]
+        near, far = (np.minimum(least, 3 + WIDE * np.sqrt(least * n)) for n in (1, edges))
+        terms = near * (1 + far * max(0, edges - 1))
+        if terms.sum() > MOST_TERMS or terms.max(initial=0) > MOST_OF_A_CELL:
             raise DataError(
-                f"the {len(codes):,} cells are sums of {terms:.1e} terms, too many; ask about "
-                "fewer cells, or draw tables."
+                f"{several(len(codes), 'cell')} are sums of {terms.sum():.1e} terms, too many; ask "
+                "about fewer cells, or draw tables."
             )
+        held(len(codes), float(starts[-1]))
+        held(1, float(least.max(initial=0)), MOST_COUNT)
         mass = np.zeros(starts[-1])
+        logs = np.asarray(gammaln(np.arange(min(self.items, MOST_LOGS) + 1) + 1.0))
+        orders, until = self._orders(), time.monotonic() + seconds
+        done = np.cumsum(terms)
+        cuts = np.searchsorted(done, np.arange(AT_ONCE, terms.sum(), AT_ONCE), "right")
         with working("computing beliefs"):
-            chain(cliques, separators, self._orders(), low, starts, self.logs, mass)
+            for a, b in pairwise([0, *np.unique(cuts).tolist(), len(codes)]):
+                if time.monotonic() > until:
+                    raise DataError(
+                        f"{a:,} of {len(codes):,} cells were worked out in {seconds:g} seconds; "
+                        "allow more, or ask about fewer cells."
+                    )
+                chain(
+                    cliques[a:b], separators[a:b], orders, low[a:b], starts[a : b + 1], logs, mass
+                )
         return mass
 
-    def expected_log_factorials(self) -> float:
+    def expected_log_factorials(self, seconds: float = math.inf) -> float:
         """The expected sum of log n! over the cells, in which only open ones count."""
+        from scipy.special import gammaln
+
         if math.prod(self.shape) > MOST_OPEN:
             raise DataError(
                 f"the table has {math.prod(self.shape):,} cells, too many for its entropy."
@@ -195,8 +231,10 @@ class Join:
         codes = unravel(np.arange(math.prod(self.shape)), self.shape)
         codes = codes[(self.counts(codes)[0] > 0).all(1)]
         low, starts = self.support(codes)
-        values = np.arange(starts[-1]) - np.repeat(starts[:-1] - low, np.diff(starts))
-        return float(self.distributions(codes) @ self.logs[values])
+        mass, found = self.distributions(codes, seconds), 0.0
+        for least, (a, b) in zip(low, pairwise(starts), strict=True):
+            found += float(mass[a:b] @ gammaln(np.arange(least, least + b - a) + 1.0))
+        return found
 
     def _orders(self) -> Ints:
         """For each root, the edges and the nodes that they lead to, nearest first."""

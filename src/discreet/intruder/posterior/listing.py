@@ -11,28 +11,39 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.tables.enumerate import Walk, tables_on, weigh
 from discreet.intruder.tables.net import Search
-from discreet.intruder.tables.split import NOTHING_FITS, System
+from discreet.intruder.tables.split import NOTHING_FITS, Ints, System
 
 Floats = NDArray[np.float64]
 BATCH = 100_000
 
 
 def listed(
-    system: System, logs: Sequence[Floats], *, limit: int, seconds: float
+    system: System,
+    logs: Sequence[Floats],
+    sums: Sequence[Ints] = (),
+    *,
+    limit: int,
+    seconds: float,
 ) -> tuple[float, int, list[Floats]]:
-    """The log of the total weight, how many tables, the probabilities of each column's values."""
-    walk = Walk(system, Search.of(system))
+    """The log of the total weight, how many tables, the probabilities of each column's values.
+
+    Values count from the column's lowest on; after the columns come `sums` of some of them.
+    """
+    walk, until = Walk(system, Search.of(system)), time.monotonic() + seconds
     top, total, tables, solutions = -np.inf, 0.0, 0, 0
     mass = [np.zeros(len(log)) for log in logs]
-    for lines in walk.lines(time.monotonic() + seconds):
+    mass += [np.zeros(1 + sum(len(logs[c]) - 1 for c in members)) for members in sums]
+    late = False
+    for lines in walk.lines(until):
         solutions += int((lines[:, -1] + 1).sum())
         if solutions > limit:
             break
-        tables += weigh(lines, system.sizes) or 0
-        for part in np.array_split(lines, 1 + int((lines[:, -1] + 1).sum()) // BATCH):
+        for part in _batches(lines):
+            if late := time.monotonic() > until:
+                break
             rows = tables_on(part)
-            if not len(rows):
-                continue
+            tables += weigh(part, system.sizes) or 0
+            rows -= system.low
             terms = sum((log[rows[:, c]] for c, log in enumerate(logs)), np.zeros(len(rows)))
             if terms.max() > top:
                 with np.errstate(under="ignore"):
@@ -45,11 +56,13 @@ def listed(
                 weights = np.exp(terms - top)
             total += float(weights.sum())
             for column, found in enumerate(mass):
-                found += np.bincount(rows[:, column], weights, len(found))
-    if solutions > limit or not walk.done:
+                at = column - len(logs)
+                values = rows[:, column] if at < 0 else rows[:, sums[at]].sum(1)
+                found += np.bincount(values, weights, len(found))
+    if solutions > limit or late or not walk.done:
         raise DataError(
             f"more than {solutions:,} tables fit {len(system.sizes):,} open cells of the release "
-            f"that hang together, too many to list (limit {limit:,}, {seconds:g} seconds); raise "
+            f"that hang together, too many to list (limit {limit:,}, {seconds:.3g} seconds); raise "
             "the limit, or draw tables instead."
         )
     if not solutions:
@@ -57,3 +70,18 @@ def listed(
     if not total:
         return -np.inf, tables, mass
     return top + float(np.log(total)), tables, [m / total for m in mass]
+
+
+def _batches(lines: Ints) -> list[Ints]:
+    """Lines with few solutions together; a long one is cut."""
+    while (lines[:, -1] >= BATCH).any():
+        long = lines[:, -1] >= BATCH
+        n, rest = lines.shape[1] // 2, lines[long]
+        rest[:, :n] += BATCH * rest[:, n:-1]
+        rest[:, -1] -= BATCH
+        short = lines.copy()
+        short[long, -1] = BATCH - 1
+        lines = np.concatenate([short, rest])
+    ends = np.cumsum(lines[:, -1] + 1)
+    cuts = np.searchsorted(ends, np.arange(BATCH, ends[-1] if len(ends) else 0, BATCH))
+    return [part for part in np.split(lines, cuts) if len(part)]

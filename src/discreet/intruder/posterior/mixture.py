@@ -63,10 +63,12 @@ def _mixed(shares: tuple[float, ...], logs: list[Floats]) -> Floats:
 
 def _log_probabilities(whole: Whole, tables: Ints) -> Floats | None:
     """Of many tables that fit, rows x open cells; None if there is no quick way."""
+    from scipy.special import gammaln
+
     if isinstance(whole, Draws):
         return whole.log_probabilities(tables)
     if isinstance(whole, Matching):
-        return np.asarray(whole.join.log_ways - whole.join.logs[tables].sum(1))
+        return np.asarray(whole.join.log_ways - gammaln(tables + 1.0).sum(1))
     if isinstance(whole, Fibre):
         rows = np.tile(whole.rows, (len(tables), 1))
         each = whole.weights.log(rows, tables.ravel()).reshape(tables.shape)

@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.intruder.posterior.augment import containing, shown
 from discreet.intruder.posterior.blocks import Blocks
 from discreet.intruder.posterior.result import chosen
-from discreet.intruder.posterior.sampled import Draws, Sampled, by_cell, warn_unless
+from discreet.intruder.posterior.sampled import Draws, Sampled, warn_unless
+from discreet.intruder.posterior.watch import Watch
 from discreet.look.progress import working
 from discreet.models.bayes import bipf, checked_hyper, margins_of
 from discreet.models.conditionals import Conditionals, indicators
@@ -135,7 +136,7 @@ def importance_posterior(
     seed: int = 0,
     blocks: Blocks | None = None,
 ) -> Sampled:
-    """The distribution of each cell under a hierarchical model that contains the release.
+    """The distribution of each cell, of the table or a margin, under a model with the release.
 
     >>> from discreet.table.load import load
     >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
@@ -151,7 +152,7 @@ def importance_posterior(
         proposal = adapt(
             target.log_posterior, *target.start, rng, pilot=target.pilot, seconds=seconds / 2
         )
-        run = _Sums(target, cells)
+        run = _Sums(target, Watch.of(target.blocks, cells))
         points = sample(target.log_posterior, proposal, target.pilot, rng)
         run.add(points)
         while True:
@@ -168,7 +169,7 @@ def importance_posterior(
     method = f"importance sampling of {target.conditionals.parameters} parameters, {n:,} points"
     method += warn_unless(reached, standard_error, largest, str(model))
     return Sampled.made(
-        cells, [m for m, _ in found], [e for _, e in found],
+        cells, [m for m, _ in found], [e for _, e in found], low=run.watch.low,
         model=str(model), prior=shown(prior), method=method, whole=run.whole(points, rng),
         notes={"reached": reached, "points": n, "effective_points": points.effective,
                "parameters": target.conditionals.parameters, "log_integral": points.log_integral,
@@ -179,43 +180,34 @@ def importance_posterior(
 class _Sums:
     """Weighted sums over points, w P, (w P)^2, w^2 P, kept up to one common factor."""
 
-    def __init__(self, target: Target, cells: Cells) -> None:
-        self.target, self.cells = target, cells
+    def __init__(self, target: Target, watch: Watch) -> None:
+        self.target, self.watch = target, watch
         self.top: float | None = None
-        self.sums: list[list[Floats]] = []
+        self.sums = np.zeros((3, watch.width))
 
     def add(self, points: Points) -> None:
         blocks = self.target.blocks
-        rows = max(64, 4_000_000 // blocks.width)
+        rows = max(64, 4_000_000 // (blocks.width + self.watch.width))
         if self.top is None:
             self.top = float(points.log_weights.max())
-            self.sums = [[np.zeros(block.starts[-1])] * 3 for block in blocks.blocks]
         for part in np.array_split(np.arange(len(points.points)), 1 + len(points.points) // rows):
             log_theta = self.target.conditionals.log(points.points[part])[:, blocks.places]
             with np.errstate(under="ignore"):
                 w = np.exp(points.log_weights[part] - self.top)
-            for place, (block, each) in enumerate(
-                zip(blocks.blocks, blocks.chances(log_theta), strict=True)
-            ):
-                p = block.spread(each)
-                new = [w @ p, w**2 @ p**2, w**2 @ p]
-                self.sums[place] = [a + b for a, b in zip(self.sums[place], new, strict=True)]
+            p = self.watch.spread(blocks.chances(log_theta))
+            p = np.broadcast_to(p, (len(w), p.shape[1]))
+            self.sums += np.stack([w @ p, w**2 @ p**2, w**2 @ p])
 
     def estimate(self, points: Points) -> list[tuple[Floats, Floats]]:
         """Ratio estimates and their errors by the delta method: sum w^2 (p - mean)^2."""
         with np.errstate(under="ignore"):
             w = np.exp(points.log_weights - (self.top or 0.0))
         total, square = float(w.sum()), float((w**2).sum())
-        means, errors = [], []
-        for first, second, cross in self.sums:
-            mean = first / total
-            left = np.maximum(second - 2 * mean * cross + mean**2 * square, 0)
-            means.append(mean[None])
-            errors.append(np.sqrt(left)[None] / total)
-        blocks = self.target.blocks
-        found = by_cell(blocks, self.cells, means)
-        sure = by_cell(blocks, self.cells, errors)
-        return [(m[0], e[0] * (m[0] < 1)) for m, e in zip(found, sure, strict=True)]
+        first, second, cross = self.sums
+        mean = first / total
+        left = np.maximum(second - 2 * mean * cross + mean**2 * square, 0)
+        error = np.sqrt(left) / total * (mean < 1)
+        return list(zip(self.watch.cells(mean), self.watch.cells(error), strict=True))
 
     def whole(self, points: Points, rng: np.random.Generator) -> Draws:
         blocks = self.target.blocks

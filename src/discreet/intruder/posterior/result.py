@@ -20,10 +20,13 @@ from discreet.release.release import Release
 from discreet.table.cells import Cells, frame, labels
 from discreet.table.keys import Codes, unravel
 from discreet.table.table import Table
+from discreet.table.words import several
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MOST_CELLS = 1 << 20
+MOST_VALUES = 1 << 25  # probabilities that are held
+MOST_WRITTEN = 1 << 21
 LEAST = 1e-9  # a probability that is still written out
 
 
@@ -64,12 +67,15 @@ class Posterior:
     convergence: Convergence | None = None
 
     @classmethod
-    def of(cls, cells: Cells, mass: Sequence[Floats], **more: Any) -> Posterior:
-        """From the probabilities of the counts 0, 1, 2, ... of each cell."""
+    def of(
+        cls, cells: Cells, mass: Sequence[Floats], *, low: ArrayLike = 0, **more: Any
+    ) -> Posterior:
+        """From the probabilities of the counts `low`, `low` + 1, ... of each cell."""
         ends = [np.flatnonzero(chances)[[0, -1]] for chances in mass]
-        low = np.array([first for first, _ in ends], np.int64)
+        low = np.array([first for first, _ in ends], np.int64) + np.asarray(low, np.int64)
         kept = [m[first : last + 1] for m, (first, last) in zip(mass, ends, strict=True)]
         starts = np.cumsum([0, *(len(chances) for chances in kept)])
+        held(len(kept), float(starts[-1]))
         joined = np.concatenate([*kept, np.zeros(0)])
         return cls(cells.variables, cells.codes, low, starts, joined, **more)
 
@@ -85,7 +91,10 @@ class Posterior:
     @property
     def entropy(self) -> float | None:
         """Of the whole table, in nats, if that is known."""
-        return None if self.whole is None else self.whole.entropy
+        try:
+            return None if self.whole is None else self.whole.entropy
+        except DataError:  # too many cells or counts
+            return None
 
     def probability_of(self, table: Table) -> float:
         """The probability of a whole table, such as the true one."""
@@ -200,6 +209,11 @@ class Posterior:
     def to_json(self, counts: Ints | None = None, *, least: float = LEAST) -> dict[str, Any]:
         """The document that `discreet posterior --json` prints; less than `least` is left out."""
         listed = Cells(self.variables, self.codes, np.zeros(len(self), np.int64))
+        if (written := int((self.mass >= least).sum())) > MOST_WRITTEN:
+            raise DataError(
+                f"{several(len(self), 'cell')} have {written:,} probabilities to write, more than "
+                f"{MOST_WRITTEN:,}; ask about cells with smaller counts."
+            )
         rows = []
         for row, cell in enumerate(listed):
             said: dict[str, Any] = {"cell": cell}
@@ -251,7 +265,7 @@ class Posterior:
 
 
 def chosen(release: Release, cells: Cells | None) -> Cells:
-    """The cells that are asked about, checked; by default all of the table."""
+    """The cells that are asked about, of the table or of a margin, checked; by default all."""
     shape = tuple(variable.size for variable in release.variables)
     if cells is None:
         if math.prod(shape) > MOST_CELLS:
@@ -261,13 +275,56 @@ def chosen(release: Release, cells: Cells | None) -> Cells:
             )
         codes = unravel(np.arange(math.prod(shape)), shape)
         return Cells(release.variables, codes, np.zeros(len(codes), np.int64))
-    if cells.names != release.names or cells.shape != shape:
+    sizes = dict(zip(release.names, shape, strict=True))
+    for name, size in zip(cells.names, cells.shape, strict=True):
+        if sizes.get(name) != size:
+            raise DataError(
+                f"the cells have {name!r} with {size} categories, the release is over "
+                f"{', '.join(release.names)}; ask about cells over some of these variables."
+            )
+    return cells
+
+
+def of_table(release: Release, cells: Cells | None) -> Cells:
+    """The same, refused if they are of a margin."""
+    cells = chosen(release, cells)
+    if cells.names != release.names:
         raise DataError(
             f"the cells are over {', '.join(cells.names)}, the release over "
             f"{', '.join(release.names)}; ask about cells over all of these variables, in this "
             "order."
         )
     return cells
+
+
+def held(cells: int, values: float, most: int = MOST_VALUES) -> None:
+    """Refuses to hold the probabilities of so many counts."""
+    if values > most:
+        raise DataError(
+            f"{several(cells, 'cell')} can have {values:,.0f} counts, more than {most:,}, too many "
+            "to hold a probability for each; ask about cells with smaller counts."
+        )
+
+
+def counted(release: Release) -> type[np.signedinteger]:
+    """The smallest kind of number that holds every count."""
+    return np.int32 if (release.total or 0) < 1 << 31 else np.int64
+
+
+def tallied(
+    counts: NDArray[np.integer[Any]], mass: Floats | None = None
+) -> tuple[Ints, list[Floats]]:
+    """How often each cell had each count, from its lowest on: from tables x cells.
+
+    `mass` are the tables' probabilities, if they are not all alike.
+    """
+    low, high = counts.min(0).astype(np.int64), counts.max(0).astype(np.int64)
+    held(len(low), float((high - low + 1.0).sum()))
+    total = len(counts) if mass is None else 1.0
+    return low, [
+        np.bincount(column.astype(np.int64) - least, mass) / total
+        for column, least in zip(counts.T, low, strict=True)
+    ]
 
 
 def fits(release: Release, table: Table) -> bool:
@@ -277,7 +334,9 @@ def fits(release: Release, table: Table) -> bool:
             f"the table is over {', '.join(table.names)}, the release over "
             f"{', '.join(release.names)}; give a table over the same variables."
         )
+    if release.closed(table.codes, table.names).any():
+        return False
     return all(table.margin(t.names) == t for t in release.tables) and all(
         known.lower <= table.slice(**dict(known.cell)).total <= known.upper
-        for known in release.known
+        for known in release.ranges
     )

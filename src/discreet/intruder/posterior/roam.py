@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.posterior.augment import shown
-from discreet.intruder.posterior.augment_walk import Run, shares, warn_of
+from discreet.intruder.posterior.augment_walk import Run, warn_of
 from discreet.intruder.posterior.convergence import Convergence
-from discreet.intruder.posterior.result import chosen
+from discreet.intruder.posterior.result import Ints, chosen, tallied
 from discreet.look.progress import working
 from discreet.models.bayes import bipf
 from discreet.models.space import neighbours
@@ -39,9 +39,11 @@ CHAINS = 8
 class Roamed:
     """Draws over all models: distributions of cells, and how often each model was visited.
 
-    `visits` is a share and its standard error, between the chains.
+    `mass` are the probabilities of each cell's counts from `low` on; `visits` is a share and its
+    standard error, between the chains.
     """
 
+    low: Ints
     mass: list[Floats]
     visits: dict[Formula, tuple[float, float]]
     convergence: Convergence
@@ -71,7 +73,8 @@ def roam(
         run.release, run.graphs = formula, [formula.graph] * chains
         kept, found = run.until(standard_error, begun, seconds)
     method = f"{found.chains} chains x {found.draws:,} draws, prior {shown(prior)}"
-    return Roamed(shares(kept), run.visited(), found, method + warn_of(found, "the average"))
+    low, mass = tallied(kept.reshape(-1, len(cells)))
+    return Roamed(low, mass, run.visited(), found, method + warn_of(found, "the average"))
 
 
 @dataclass(eq=False)

@@ -15,7 +15,6 @@ from discreet.errors import ConvergenceWarning
 from discreet.intruder.posterior.blocks import Blocks
 from discreet.intruder.posterior.result import Posterior
 from discreet.table.cells import Cells
-from discreet.table.keys import lookup
 from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -36,12 +35,15 @@ class Sampled(Posterior):
         cells: Cells,
         mass: Sequence[Floats],
         errors: Sequence[Floats],
+        *,
+        low: ArrayLike = 0,
         **more: Any,
     ) -> Sampled:
-        """From probabilities of the counts 0, 1, 2, ... of each cell, with their errors."""
-        plain = Posterior.of(cells, mass, model="", prior=None, method="")
-        ends = plain.low + np.diff(plain.starts)
-        kept = [e[low:end] for e, low, end in zip(errors, plain.low, ends, strict=True)]
+        """From probabilities of the counts `low`, `low` + 1, ... of each cell, with errors."""
+        plain = Posterior.of(cells, mass, low=low, model="", prior=None, method="")
+        first = plain.low - np.asarray(low, np.int64)
+        ends = first + np.diff(plain.starts)
+        kept = [e[a:b] for e, a, b in zip(errors, first, ends, strict=True)]
         joined = np.concatenate([*kept, np.zeros(0)])
         worth = np.array([_worth(mass[i], errors[i]) for i in range(len(mass))])
         return cls(
@@ -122,15 +124,6 @@ class Draws:
         parts = np.array_split(tables, 1 + len(tables) // 500)
         logs = [self._mix(self.blocks.log_chances(part, self.log_theta)) for part in parts]
         return np.concatenate(logs)
-
-
-def by_cell(blocks: Blocks, cells: Cells, spread: list[Floats]) -> list[Floats]:
-    """Of each asked cell, rows x counts 0, 1, 2, ...; a cell that is not open has none."""
-    rows = len(spread[0]) if spread else 1
-    at = lookup(blocks.codes, cells.shape, cells.codes)
-    return [
-        blocks.distribution(int(cell), spread) if cell >= 0 else np.ones((rows, 1)) for cell in at
-    ]
 
 
 def warn_unless(reached: bool, wanted: float | None, found: float, what: str) -> str:

@@ -7,6 +7,8 @@ backward, of all ways to go on from it; together, the distribution of every colu
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,7 +24,10 @@ MOST_STARTS = 12
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One column: from which state, by which value, to which state; sorted by the latter."""
+    """One column: from which state, by which value, to which state; sorted by the latter.
+
+    A value is what the column has above its least one.
+    """
 
     column: int
     source: Ints
@@ -42,8 +47,10 @@ class Transfer:
     steps: tuple[Step, ...]
 
     @classmethod
-    def of(cls, system: System, *, limit: int = MOST_ENTRIES) -> Transfer | None:
-        """None if the states take more than `limit` numbers, or if no solution is left."""
+    def of(
+        cls, system: System, *, limit: int = MOST_ENTRIES, until: float = math.inf
+    ) -> Transfer | None:
+        """None if the states take more than `limit` numbers, or time, or if no solution is left."""
         steps: list[Step] = []
         member = np.zeros((len(system.rows), len(system.sizes)), np.int64)
         for row, columns in enumerate(system.rows):
@@ -63,7 +70,7 @@ class Transfer:
             most = (ceiling - sums[:, here]).min(1, initial=int(system.high[column]))
             times = np.maximum(most - least + 1, 0)
             limit -= int(times.sum()) * (len(active) + 1)
-            if limit < 0 or not times.any():
+            if limit < 0 or not times.any() or time.monotonic() > until:
                 return None
             source = np.repeat(np.arange(len(sums)), times)
             value = np.arange(len(source)) - np.repeat(np.cumsum(times) - times - least, times)
@@ -73,7 +80,8 @@ class Transfer:
             sums, target = _distinct(sums[:, stays])
             active = active[stays]
             by = np.argsort(target, kind="stable")
-            steps.append(Step(int(column), source[by], value[by], target[by], len(sums)))
+            above = value[by] - system.low[column]
+            steps.append(Step(int(column), source[by], above, target[by], len(sums)))
         return cls(_alive(steps))
 
     def forward(self, logs: Sequence[Floats]) -> list[Floats]:
@@ -85,11 +93,13 @@ class Transfer:
         return reached
 
     def count(self, ways: Sequence[Sequence[int]]) -> int:
-        """How many tables; `ways` of each column, how many its values stand for."""
+        """How many tables; `ways` of each column, how many its values stand for, if not one."""
         reached = np.ones(1, object)
         for step in self.steps:
-            each = np.array(ways[step.column], object)[step.value]
-            reached = np.add.reduceat(reached[step.source] * each, step.starts)
+            terms = reached[step.source]
+            if len(ways[step.column]):
+                terms = terms * np.array(ways[step.column], object)[step.value]
+            reached = np.add.reduceat(terms, step.starts)
         return int(reached[0])
 
     def distributions(self, logs: Sequence[Floats]) -> tuple[float, list[Floats]]:

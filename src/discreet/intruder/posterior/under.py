@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import time
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,8 +15,14 @@ from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.augment import augment_posterior, containing
 from discreet.intruder.posterior.augment_walk import walk_posterior
 from discreet.intruder.posterior.blocks import Blocks
-from discreet.intruder.posterior.decomposable import decomposable_posterior
+from discreet.intruder.posterior.decomposable import (
+    MODEL,
+    Matching,
+    decomposable_posterior,
+    without_leaves,
+)
 from discreet.intruder.posterior.exact import exact_posterior
+from discreet.intruder.posterior.jointree import Join
 from discreet.intruder.posterior.parameters import importance_posterior
 from discreet.intruder.posterior.result import Posterior
 from discreet.intruder.posterior.sampled import Sampled
@@ -38,14 +46,16 @@ def under_weights(
     seed: int,
 ) -> Posterior:
     """A sum over the tables that fit where that is quick, else chains."""
+    begun = time.monotonic()
     try:
         return exact_posterior(release, cells, weights=weights, seconds=min(QUICK, seconds / 2))
     except DataError:
         if find_spec(CHAINS) is None:
             raise
     chains = import_module(CHAINS).chain_posterior
+    left = max(seconds / 2, seconds - (time.monotonic() - begun))
     found: Posterior = chains(
-        release, cells, weights=weights, standard_error=standard_error, seconds=seconds, seed=seed
+        release, cells, weights=weights, standard_error=standard_error, seconds=left, seed=seed
     )
     return found
 
@@ -75,7 +85,7 @@ def under_model(
     closed = own and model.is_decomposable and not release.known
     covered = all(model.contains([name]) for name in release.names)
     if closed and covered:
-        return decomposable_posterior(release, cells, draws=draws, seed=seed)
+        return _closed(release, cells, draws, limits)
     if draws is not None:
         raise DataError(
             f"{draws!r} independent draws are possible only under the decomposable model of the "
@@ -98,6 +108,24 @@ def under_model(
             warnings.warn(warning.message, stacklevel=2)
         return found
     return augment_posterior(release, model, cells, prior=prior, blocks=blocks, **limits)
+
+
+def _closed(
+    release: Release, cells: Cells | None, draws: int | None, limits: dict[str, Any]
+) -> Posterior:
+    """The decomposable model of the release; by chains what has no closed form or quick sum."""
+    seconds, seed = limits["seconds"], limits["seed"]
+    quick = min(QUICK, seconds / 2)
+    try:
+        return decomposable_posterior(release, cells, draws=draws, seconds=quick, seed=seed)
+    except DataError:
+        if draws is not None:
+            raise
+    part = release if cells is None else without_leaves(release, cells.names)
+    found = under_weights(part, cells, CellWeights.multinomial(), **limits)
+    return dataclasses.replace(
+        found, model=MODEL, whole=Matching(release, Join.of(release), seconds)
+    )
 
 
 def _thin(found: Sampled) -> bool:

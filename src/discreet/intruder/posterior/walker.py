@@ -20,12 +20,14 @@ from discreet.release.release import Release
 from discreet.table.keys import Codes
 from discreet.table.lattice import bits
 from discreet.table.table import Table
+from discreet.table.words import several
 
 if TYPE_CHECKING:
     from discreet._kernels.chains import Edges, Fills, Moves, Space
 
 EXCLUDED = -1e9  # the log weight of what has none, so that a chain can leave it
 MOST_LOGS = 1 << 26
+CHUNK = 1 << 20
 TRIES = 300
 CIRCUITS = 200
 LEAST = 16  # slides between two draws
@@ -126,14 +128,16 @@ def space_of(release: Release, system: System, weights: CellWeights) -> tuple[Sp
     most = max(2, int(high.max()))
     shape = tuple(variable.size for variable in release.variables)
     rows, kind = np.unique(weights.rows(system.codes, shape), axis=0, return_inverse=True)
-    if len(rows) * most > MOST_LOGS:
+    if (len(rows) + 1) * most > MOST_LOGS:
         raise DataError(
-            f"{len(rows):,} different weights for counts up to {most:,} are too many to keep; ask "
-            "about a table with fewer cells."
+            f"counts up to {most:,} in {several(len(rows), 'kind')} of cells are too many to "
+            "weigh; ask about a table with fewer cells or smaller counts."
         )
     logs = np.zeros((len(rows) + 1, most + 1))
     for place, row in enumerate(rows):
-        logs[place] = np.maximum(weights.table(row, most), EXCLUDED)
+        for first in range(0, most + 1, CHUNK):
+            last = min(first + CHUNK, most + 1)
+            logs[place, first:last] = np.maximum(weights.table(row, last - 1, first), EXCLUDED)
     ratio = np.exp(np.clip(2 * logs[:-1, 1] - logs[:-1, 0] - logs[:-1, 2], -3, 3))
     spread = np.where(ratio < 1.999, ratio / np.maximum(2 - ratio, 1e-3), 1e6)
     kind = kind.reshape(-1).astype(np.int64)

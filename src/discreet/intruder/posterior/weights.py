@@ -74,10 +74,10 @@ class CellWeights:
             )
         return np.asarray(self.parameters[tuple(codes.T)])[:, None]
 
-    def table(self, row: NDArray[np.generic], highest: int) -> Floats:
-        """The log weights of the counts 0..highest of a cell."""
-        counts = np.arange(highest + 1)
-        found = np.asarray(self.log(np.repeat(row[None], highest + 1, 0), counts), np.float64)
+    def table(self, row: NDArray[np.generic], highest: int, lowest: int = 0) -> Floats:
+        """The log weights of the counts lowest..highest of a cell."""
+        counts = np.arange(lowest, highest + 1)
+        found = np.asarray(self.log(np.repeat(row[None], len(counts), 0), counts), np.float64)
         if found.shape != counts.shape or np.isnan(found).any() or (found == np.inf).any():
             raise DataError(
                 f"the weights {self.name!r} are not one number below infinity for each count; "

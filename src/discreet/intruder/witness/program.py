@@ -71,7 +71,7 @@ class Moves:
         rows, starts = entries
         names, rows = np.unique(rows, return_inverse=True)
         now = table.lookup(codes)
-        extra = [(np.flatnonzero(matches(codes, self.release, k)), k) for k in self.release.known]
+        extra = [(np.flatnonzero(matches(codes, self.release, k)), k) for k in self.release.ranges]
         extra = [(member, known) for member, known in extra if len(member)]
         sums = [_sum(table, self.release, known) for _, known in extra]
         model = _highs(
@@ -124,9 +124,9 @@ class Moves:
         )
         fits = all(
             known.lower <= _sum(new, self.release, known) <= known.upper
-            for known in self.release.known
+            for known in self.release.ranges
         )
-        return new if fits else None
+        return new if fits and not self.release.closed(new.codes).any() else None
 
     def _keeps_margins(self, codes: Codes, move: Ints) -> bool:
         """Does the move add up to nothing in every cell of every maximal margin?"""

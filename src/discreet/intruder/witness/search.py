@@ -126,6 +126,7 @@ class _Search:
         self.moves = Moves(self.release)
         self.walks = Walks(self.release)
         self.supports = Supports(self.start.shape, self.release.formula.sets)
+        self.upper = np.where(self.release.closed(self.codes), 0, self.upper)
         value = self.start.lookup(self.codes)
         self.low, self.high = value.copy(), value.copy()
         self.at_low = [self.start] * len(value)
@@ -212,11 +213,7 @@ class _Search:
             if support is not None:
                 break
             donors = donors * 2 // 3
-        closed = np.zeros(len(support), bool)
-        for known in self.release.known:
-            if known.upper == 0:
-                closed |= matches(support, self.release, known)
-        return support[~closed]
+        return support[~self.release.closed(support)]
 
     def _aim(
         self, support: Codes, table: Table, target: int, sign: int
@@ -274,7 +271,14 @@ def _check_start(release: Release, start: Table) -> None:
                 f"the table to start from has another {'*'.join(table.names)} margin than the "
                 "release; start from a table that fits."
             )
-    for known in release.known:
+    closed = release.closed(start.codes)
+    if closed.any():
+        where = ", ".join(f"{n}={c}" for n, c in start.nonzero().take(closed).label(0).items())
+        raise InconsistentRelease(
+            f"the table to start from has somebody in {where}, which the release rules out; start "
+            "from a table that fits."
+        )
+    for known in release.ranges:
         value = int(start.counts[matches(start.codes, release, known)].sum())
         if not known.lower <= value <= known.upper:
             raise InconsistentRelease(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from discreet.intruder.bounds.integer import IntegerProgram
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.witness.search import Witnesses
-from discreet.release.release import Release
+from discreet.release.release import STRUCTURAL, Known, Release
 from discreet.table.cells import Cells
+from discreet.table.keys import Codes
 from discreet.table.table import Table
 
 LEAST_CELLS, MOST_CELLS = 64, 512
@@ -46,7 +48,7 @@ def slice_witnesses(
     wanted = np.full(len(cells), beta) if lower is None or upper is None else upper - lower
     wanted = np.minimum(wanted, beta)
     sizes = [variable.size for variable in start.variables]
-    trials = [] if release.known else _growing(math.prod(sizes))
+    trials = [] if release.ranges else _growing(math.prod(sizes))
     for least, _ in itertools.product(trials, range(TRIES)):
         for row in np.flatnonzero(high - low < wanted):
             if time.monotonic() > begun + seconds:
@@ -93,7 +95,8 @@ def _search(
         return 0
     margins = [[n for n in margin if n in part.names] for margin in release.formula.margins]
     margins = [margin for margin in margins if margin]
-    inside = OpenCells.of(Release.margins(part, margins or [part.names[:1]]))
+    sliced = Release.margins(part, margins or [part.names[:1]])
+    inside = OpenCells.of(replace(sliced, known=_inside(release, start, codes[row], held)))
     same = np.flatnonzero((codes[:, held] == codes[row, held]).all(axis=1))
     group = inside.group(part.names, np.unique(codes[same][:, free], axis=0))
     places = np.unique(codes[same][:, free], axis=0, return_inverse=True)[1]
@@ -113,3 +116,17 @@ def _search(
             high[same] = np.maximum(high[same], sums)
             found += 1
     return found
+
+
+def _inside(release: Release, start: Table, code: Codes, held: list[int]) -> tuple[Known, ...]:
+    """The known zeros that lie in a slice, without the variables that it holds."""
+    at = {start.names[axis]: int(code[axis]) for axis in held}
+    axes = {variable.name: variable for variable in start.variables}
+    found = []
+    for about, zeros in release.zeros:
+        free = [i for i, name in enumerate(about) if name not in at]
+        same = [zeros[:, i] == at[name] for i, name in enumerate(about) if name in at]
+        for zero in zeros[np.all(same, axis=0)] if same else zeros:
+            cell = tuple((about[i], axes[about[i]].categories[zero[i]]) for i in free)
+            found.append(Known(cell, 0, 0, STRUCTURAL))
+    return tuple(known for known in found if known.cell)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.intruder.bounds.opencells import possible
 from discreet.release.release import Release
 from discreet.table.keys import Codes, keys, unravel
 from discreet.table.lattice import bits, children, closure
@@ -23,7 +24,7 @@ class Walks:
     """Moves on the sets S that are not released while all their parts are.
 
     A released margin misses a variable of S, and along that variable the signs cancel: every such
-    move keeps every margin.
+    move keeps every margin. No move enters a cell that is known to be empty.
     """
 
     release: Release
@@ -32,13 +33,16 @@ class Walks:
     def __post_init__(self) -> None:
         shape = [variable.size for variable in self.release.variables]
         self._shape, self._sets = shape, list[int]()
-        if math.prod(shape) <= MOST_CELLS and not self.release.known:
+        if math.prod(shape) <= MOST_CELLS and not self.release.ranges:
             self._sets = [
                 s
                 for s in unreleased(self.release.formula.sets, len(shape))
                 if all(shape[p] > 1 for p in bits(s)) and s.bit_count() <= MOST_DIGITS
             ]
         self.possible = bool(self._sets)
+        self._closed = np.zeros(0, np.int64)
+        if self.possible and self.release.zeros:
+            self._closed = np.flatnonzero(~possible(self.release))
         self._members = np.array([p for s in self._sets for p in bits(s)], np.int64)
         ends = np.cumsum([s.bit_count() for s in self._sets])
         # a larger move asks for more filled cells, and is made less often: try it less often
@@ -55,6 +59,7 @@ class Walks:
 
         x = table.dense().ravel()
         low, high = x.copy(), x.copy()
+        x[self._closed] = -1
         steps = [math.prod(self._shape[i + 1 :]) for i in range(len(self._shape))]
         made = walk(
             x,
@@ -68,7 +73,7 @@ class Walks:
             low,
             high,
         )
-        places, at = np.flatnonzero(x), keys(cells, self._shape)
+        places, at = np.flatnonzero(x > 0), keys(cells, self._shape)
         end = Table(table.variables, unravel(places, self._shape), x[places])
         return end, low[at], high[at], int(made)
 

@@ -1,0 +1,79 @@
+"""How a command ends: 0 and 1 are verdicts, whatever else happens."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from discreet.cli.interrupts import stop_insisting
+from discreet.errors import DisclosureError, WrongKind
+
+CLOSED = 141
+DEBUG = "DISCREET_DEBUG"
+
+
+class Ended(click.ClickException):
+    """One sentence on standard error."""
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"discreet: {self.message}", err=True)
+
+
+class WrongInput(Ended):
+    exit_code = 2
+
+
+class Unfinished(Ended):
+    """A defect, or too little memory."""
+
+    exit_code = 3
+
+
+class Interrupted(Ended):
+    exit_code = 130
+
+
+@contextmanager
+def endings() -> Iterator[None]:
+    """Whatever is raised gets its sentence and its exit code."""
+    try:
+        yield
+    except (click.UsageError, click.exceptions.Exit):
+        raise
+    except WrongKind as error:
+        raise WrongInput(error.typed) from error
+    except DisclosureError as error:
+        raise WrongInput(str(error)) from error
+    except click.ClickException as error:
+        raise WrongInput(error.format_message()) from error
+    except (KeyboardInterrupt, click.Abort):
+        stop_insisting()
+        raise Interrupted("interrupted; nothing was written.") from None
+    except MemoryError as error:
+        _show_traceback()
+        what = f" ({error})" if str(error) else ""
+        raise Unfinished(
+            f"the memory does not suffice{what}; classify by fewer variables or take a larger "
+            "machine."
+        ) from error
+    except (Exception, SystemExit) as error:
+        if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
+            raise click.exceptions.Exit(CLOSED) from None  # the reader has seen enough
+        if isinstance(error, SystemExit) and error.code not in (0, 1, None):
+            raise
+        _show_traceback()
+        first = (str(error).strip().splitlines() or [""])[0]
+        raise Unfinished(
+            f"this is a defect of discreet: {type(error).__name__}: {first}; run again with "
+            f"{DEBUG}=1 for the traceback, and report it."
+        ) from error
+
+
+def _show_traceback() -> None:
+    if os.environ.get(DEBUG, "0") not in ("", "0"):
+        click.echo(traceback.format_exc(), err=True, nl=False)

@@ -1,0 +1,107 @@
+"""Groups of entangled released records, and their exact sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.intruder.linkage.candidates import Candidates
+from discreet.intruder.linkage.equation import group_links, refuse_impossible
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+EXACT_TOTAL = 1 << 29
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Released classes that share candidates, also by others in between.
+
+    `of`: the group of each released class; `quick`: groups that are summed exactly. `apart`: no
+    group depends on another, as groups do that share strangers.
+    """
+
+    of: Ints
+    records: Ints
+    quick: NDArray[np.bool_]
+    apart: bool
+
+    @classmethod
+    def find(cls, found: Candidates, column: Ints, *, strangers: int, most: int) -> Groups:
+        """Groups that take up to `most` steps are quick; all records are one if that is quick."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        released, sources = len(found.released.first), len(found.source.first)
+        everyone = int(found.released.times.sum()), int(found.source.times.sum())
+        if strangers and _cost(np.array([everyone[0]]), np.array([everyone[1]]))[0] <= most:
+            one = np.zeros(released, np.int64)
+            return cls(one, np.array([everyone[0]]), np.ones(1, bool), True)
+        graph = coo_array(
+            (np.ones(len(column), np.int8), (column, released + found.places)),
+            shape=(released + sources,) * 2,
+        )
+        count, group = connected_components(graph, directed=False)
+        records = np.bincount(group[:released], found.released.times, count).astype(np.int64)
+        rows = np.bincount(group[released:], found.source.times, count).astype(np.int64)
+        cost = _cost(records, rows)
+        order = np.argsort(cost, kind="stable")
+        quick = np.zeros(count, bool)
+        alone = records == 1
+        quick[order] = (cost[order] <= most) & (
+            np.cumsum(np.where(alone, 0, cost)[order]) <= EXACT_TOTAL
+        )
+        return cls(group[:released].astype(np.int64), records, quick | alone, not strangers)
+
+    def total(self, values: Floats) -> Floats:
+        """Sums over the group of each released class."""
+        return np.asarray(np.bincount(self.of, values, len(self.quick))[self.of])
+
+    def sum(
+        self,
+        found: Candidates,
+        column: Ints,
+        weights: Floats,
+        outside: Floats,
+        stranger: float,
+        strangers: Floats,
+        chances: Floats,
+    ) -> NDArray[np.bool_]:
+        """Put exact probabilities in place of balanced ones; which released classes have them.
+
+        So many `strangers` are left to a released class by other groups, each of weight `stranger`.
+        """
+        alone = (self.records == 1)[self.of]
+        inside = np.bincount(column, weights * found.source.times[found.places], len(self.of))
+        whole = inside + outside + strangers * stranger
+        single = alone[column]
+        chances[single] = (weights / whole[column])[single]
+        settled = self.quick[self.of]
+        by_group = np.argsort(self.of[column], kind="stable")
+        ends = np.searchsorted(self.of[column][by_group], np.arange(len(self.quick) + 1))
+        for g in np.flatnonzero(self.quick & (self.records > 1)):
+            edges = by_group[ends[g] : ends[g + 1]]
+            i, a = np.unique(column[edges], return_inverse=True)
+            j, b = np.unique(found.places[edges], return_inverse=True)
+            small = np.zeros((len(j), len(i)))
+            small[b, a] = weights[edges]
+            many, times = found.source.times[j], found.released.times[i]
+            each = np.repeat(np.repeat(small, many, 0), times, 1)
+            left = float(strangers[i[0]])
+            strange = np.full(each.shape[1], left * stranger)
+            links, possible = group_links(each, np.repeat(outside[i], times), strange, left)
+            if possible:
+                first_row, first_column = np.cumsum(many) - many, np.cumsum(times) - times
+                chances[edges] = links[first_row[b], first_column[a]]
+            elif self.apart:
+                refuse_impossible()
+            else:
+                settled[i] = False
+        return np.asarray(settled)
+
+
+def _cost(records: Ints, rows: Ints) -> Floats:
+    """Steps of the exact sum."""
+    return np.where(records <= 20, rows * records * 2.0 ** np.minimum(records, 20), np.inf)
