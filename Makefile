@@ -15,7 +15,7 @@ test: setup check  ## every check and every test
 serve: setup  ## the table server on the embedded example, until Ctrl-C
 	@mkdir -p out
 	@$(BIN)/discreet serve example:czech --title "Czech auto workers" --http \
-	  --database sqlite:///out/server.db --set server.rule=myopic --set bounds.accept_outer=true
+	  --database sqlite:///out/server.db --set server.rule=myopic
 
 setup: $(READY)  ## virtual environment with everything pinned
 

@@ -20,7 +20,7 @@ from server.sites import world
 
 SIMULATABLE = {"server.rule": "simulatable"}
 SMALL = {  # policies by which requests for tables of a dozen people are granted and refused
-    "widths": {"attribute.check": False, "small.most": 1, "small.width": 1},
+    "widths": {"attribute.check": False, "published.least": 0, "small.most": 1, "small.width": 1},
     "attributes": {"small.most": 1, "small.width": 1, "attribute.share": 0.9},
 }
 LENIENT = {"server.delta": 0.4, "server.draws": 100}
@@ -226,7 +226,12 @@ def test_how_long_a_static_refusal_takes_tells_nothing(tmp_path):
 
 def test_how_long_a_simulatable_refusal_takes_tells_nothing(tmp_path):
     """Whole games with tables that share all that comes out: fresh decisions, then known ones."""
-    sets = SIMULATABLE | {"attribute.check": False, "small.width": 2, "server.draws": 100}
+    sets = SIMULATABLE | {
+        "attribute.check": False,
+        "published.least": 0,
+        "small.width": 2,
+        "server.draws": 100,
+    }
     policy, rng, tables, games = Policy.of(sets), np.random.default_rng(6), [], []
     while len(games) < 45:
         base = random_table(rng, (2,) * 4, 60, 1.0)
@@ -323,7 +328,7 @@ def played(table, rules, requests):
 ONE_WAY = tuple(1 << p for p in range(12))
 GAMES = {
     "czech, attributes": ("czech", {}, (1,)),
-    "czech, widths": ("czech", {"attribute.check": False}, (1,)),
+    "czech, widths": ("czech", {"attribute.check": False, "published.least": 0}, (1,)),
     "2x2x2x2x2 of 400": ((2,) * 5, 400, (1, 2)),
     "3x2x2x2 of 150": ((3, 2, 2, 2), 150, (2, 3)),
     "2x2x2x2 of 60": ((2,) * 4, 60, (1, 3)),
@@ -341,7 +346,10 @@ def test_what_the_simulatable_rule_releases_against_the_data():
             if what == "czech":
                 table, rules = load("example:czech"), more
             else:
-                table, rules = random_table(rng, what, more, 2.0), {"attribute.check": False}
+                table, rules = (
+                    random_table(rng, what, more, 2.0),
+                    {"attribute.check": False, "published.least": 0},
+                )
             requests = random_requests(len(table.names), 500, rng)
             data = {"server.rule": "myopic", "server.approval": "never", "bounds.method": "integer"}
             kinds = {"by the data": data} | {

@@ -19,7 +19,12 @@ from discreet.table.lattice import closure, maximal
 from discreet.table.load import load
 from discreet.table.table import Table
 
-MYOPIC = {"server.rule": "myopic", "bounds.accept_outer": True, "attribute.check": False}
+MYOPIC = {
+    "server.rule": "myopic",
+    "bounds.accept_outer": True,
+    "attribute.check": False,
+    "published.least": 0,
+}
 
 
 def random_table(seed: int, k: int = 4, people: int = 150) -> Table:

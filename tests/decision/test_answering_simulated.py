@@ -18,7 +18,7 @@ from discreet.table.table import Table
 
 ONE_WAY = (1, 2, 4)
 SHARP = {"bounds.method": "integer"}
-WIDTHS = {"attribute.check": False, "small.most": 1, "small.width": 1}
+WIDTHS = {"attribute.check": False, "published.least": 0, "small.most": 1, "small.width": 1}
 LENIENT = Policy.of(WIDTHS | {"server.delta": 0.4, "server.draws": 100})
 
 

@@ -123,7 +123,7 @@ def test_a_frontier_of_a_table_that_no_shuttle_holds():
     best = frontier(table, beta=3, max_order=2, seconds=60)
     assert best.released == max(greedy.released, sharp.released)
     assert best.maximal is None
-    with pytest.raises(DataError, match="only the width of small counts"):
+    with pytest.raises(DataError, match="under the rules attribute disclosure"):
         frontier(table, policy=Policy(), max_order=2)
     with pytest.raises(DataError, match="out of reach"):
         frontier(table, beta=3, certified=True, max_order=2)

@@ -16,7 +16,7 @@ def write(tmp_path, text, name="office.toml"):
 
 
 def test_the_printed_policy_reads_back(tmp_path):
-    policy = Policy.of({"small.width": 5, "attribute.check": False})
+    policy = Policy.of({"small.width": 5, "attribute.check": False, "published.least": 0})
     read = Policy.read(write(tmp_path, policy.to_toml()))
     assert read.to_dict() == policy.to_dict()
     assert tomllib.loads(policy.to_toml())["small"]["width"] == 5

@@ -256,6 +256,9 @@ def test_a_loss_that_rises_is_named_with_its_place():
     [
         ({"alpha": 1}, "alpha is given without beta"),
         ({"alpha": 1, "beta": 2, "covariates": {"x": [1]}}, "leave out alpha and beta"),
+        ({"alpha": 1e300, "beta": 1}, r"alpha is 1e\+300; give a number from 1e-100 to 1e\+10"),
+        ({"alpha": 1, "beta": 1e-300}, "beta is 1e-300; give a number from 1e-100"),
+        ({"alpha": float("nan"), "beta": 1}, "alpha is nan; give a number from"),
         ({"alpha": 1, "beta": 2, "ratio": 1, "risk": 0.5}, "ratio and risk are given"),
         ({"alpha": 1, "beta": 2, "share": 2}, "share is 2; give a number from 0 to 1"),
         ({"alpha": 1, "beta": 2, "edge": "soft"}, "edge is 'soft'"),
@@ -265,6 +268,17 @@ def test_a_loss_that_rises_is_named_with_its_place():
 def test_wrong_options(options, says):
     with pytest.raises(DataError, match=says):
         publish([3], [8], [1], **options)
+
+
+@pytest.mark.parametrize("alpha", [1e-100, 1e10])
+@pytest.mark.parametrize("beta", [1e-100, 1e10])
+@pytest.mark.parametrize("loss", ["uniques:10", "gamma-uniques:10:2", "threshold:4"])
+def test_the_ends_of_what_a_prior_may_be(alpha, beta, loss):
+    """It ends, at any size of population, and few people behind a cell are no risk above 1."""
+    N = [8, 10**4, 2**53]
+    found = publish([3, 0, 50], N, [1, 0, 7], alpha=alpha, beta=beta, disclosure=loss)
+    assert (found.R1 >= 0).all()
+    assert (found.R1 <= [1, 1, 7]).all()
 
 
 def test_wrong_plans():

@@ -7,7 +7,12 @@ from discreet.decision.policy import Policy
 from discreet.errors import DataError, PolicyError
 from discreet.table.load import load
 
-ALONE = {"attribute.check": False, "small.width": 0, "knowledge.target": "Estate"}
+ALONE = {
+    "attribute.check": False,
+    "published.least": 0,
+    "small.width": 0,
+    "knowledge.target": "Estate",
+}
 
 
 @pytest.mark.parametrize(
@@ -37,11 +42,15 @@ def test_the_rule_decides(change, verdict):
     assert decision.verdict == verdict
 
 
-def test_what_is_not_released_teaches_nothing():
+def test_what_is_not_released_is_expected_from_the_rest():
+    """Region and Estate apart lead one to expect the shares of everybody in each region."""
     policy = Policy.of(ALONE | {"knowledge.group": "Region", "knowledge.limit": 0.9})
     decision = decide(load("example:estates"), "Region + Estate", policy)
-    assert decision.verdict == "PASS"
-    assert "Region*Estate is not released" in str(decision)
+    assert decision.verdict == "FAIL"
+    assert "is expected to be" in str(decision)
+    nothing = decide(load("example:estates"), "Region", policy)
+    assert nothing.verdict == "PASS"
+    assert "Estate is in no released table" in str(nothing)
 
 
 def test_wrong_names_are_refused():

@@ -45,7 +45,7 @@ def test_what_was_out_before_counts(safe):
 
 
 def test_another_policy(old):
-    policy = Policy.of({"small.width": 1, "attribute.check": False})
+    policy = Policy.of({"small.width": 1, "attribute.check": False, "published.least": 0})
     lax = assess(load("example:tract"), "Race*Income + Income*Gender", policy).to_json()
     found = compare_reports(old, lax)
     assert found.policy == {"small.width": (3, 1), "attribute.check": (True, False)}

@@ -136,7 +136,7 @@ def test_it_says_all_that_an_officer_signs(whole, page):
         f"Harm from ill: {felt.total:,.6g}",
         "Right record, true inference",
         "region &lt;i&gt; South",
-        "all link probabilities exact" if found.links.exact == 1 else "by clusters",
+        "all link probabilities exact" if found.links.exact == 1 else "approximate",
         "income: the logarithm of the value with normal noise of standard deviation 0.05.",
         "town: a category that changes with given probabilities.",
         "sex &lt;b&gt;: a category that stays with probability 0.95.",

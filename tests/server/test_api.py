@@ -437,7 +437,10 @@ def test_a_password_is_changed_with_the_old_one(tract):
 
 
 def test_a_quota_needs_an_account(here):
-    here.open(changes=MYOPIC | {"server.quota": 1, "small.width": 0, "attribute.check": False})
+    here.open(
+        changes=MYOPIC
+        | {"server.quota": 1, "small.width": 0, "attribute.check": False, "published.least": 0}
+    )
     found = error(ask(here.client(), "Gender", "Income"), 401)
     assert found["code"] == "login_needed"
     assert "an account is needed" in found["message"]

@@ -16,7 +16,12 @@ from discreet.server.ledger.schema import Kind
 from discreet.table.load import load
 from discreet.table.table import Table
 
-RULES = {"server.rule": "myopic", "bounds.accept_outer": True, "attribute.check": False}
+RULES = {
+    "server.rule": "myopic",
+    "bounds.accept_outer": True,
+    "attribute.check": False,
+    "published.least": 0,
+}
 CZECH = load("example:czech")
 SECRET = b"of these tests"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,10 @@ from discreet.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Alternative:
-    """A release that passes: which margins, which categories merged, and what it is worth."""
+    """A release that passes: which margins, which categories merged, and what it is worth.
+
+    `decision` is on what is known of the original categories when the merged ones are published.
+    """
 
     how: str
     formula: Formula
@@ -83,13 +87,12 @@ def _merged(
             return
         if any(all(a >= b for a, b in zip(heights, safe, strict=True)) for safe in passed):
             continue
-        coarse, merged = table, {}
-        for variable, level, height in zip(table.variables, levels, heights, strict=True):
-            if height:
-                groups = level[height - 1]
-                coarse = coarse.merge(variable.name, groups)
-                merged[variable.name] = dict(zip(variable.categories, groups, strict=True))
-        decision = decide(coarse, wanted, policy)
+        merged = {
+            variable.name: dict(zip(variable.categories, level[height - 1], strict=True))
+            for variable, level, height in zip(table.variables, levels, heights, strict=True)
+            if height
+        }
+        decision = decide_merged(table, wanted, merged, policy)
         if decision.verdict is Verdict.PASS:
             passed.append(heights)
             how = " and ".join(
@@ -97,6 +100,29 @@ def _merged(
                 for name, groups in merged.items()
             )
             yield Alternative(f"merge {how}", wanted, merged, decision)
+
+
+def decide_merged(
+    table: Table, wanted: Formula, merged: Mapping[str, Mapping[str, str]], policy: Policy
+) -> Decision:
+    """The verdict on margins in which some variables have their categories merged.
+
+    Whoever knows a person's original category knows the merged one too: both are variables of the
+    table that is judged, and only the merged one is released. No rule forgets the original counts,
+    nor the merged ones.
+    """
+    coarse = table
+    for name, group_of in merged.items():
+        coarse = coarse.merge(name, group_of)
+    first = decide(coarse, wanted, policy)
+    if first.verdict is not Verdict.PASS:
+        return first
+    both, spare = table, {}
+    for name, group_of in merged.items():
+        spare[name] = f"{name} (merged)"
+        both = both.beside(name, spare[name], group_of)
+    margins = [[spare.get(name, name) for name in margin] for margin in wanted.margins]
+    return dataclasses.replace(decide(both, margins, policy), utility=first.utility)
 
 
 def _upwards(tops: list[int]) -> Iterator[tuple[int, ...]]:

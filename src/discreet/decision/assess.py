@@ -62,6 +62,7 @@ class Assessment:
         small = decision.case.small
         return {
             "verdict": str(self.verdict),
+            "basis": decision.basis,
             "reasons": [
                 {
                     "rule": reason.rule,

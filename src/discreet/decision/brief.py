@@ -57,10 +57,12 @@ class Brief:
 
     @cached_property
     def candidates(self) -> Sets:
-        """The margins that keep beta by themselves, in the order of the greedy list.
+        """The margins that could keep beta by themselves, in the order of the greedy list.
 
-        Decreasing critical width, among equals the higher order, then the larger bit set. What
-        somebody cannot observe adds nothing to the width of a margin.
+        Decreasing critical width, among equals the higher order, then the larger bit set. The
+        critical width takes all one-way margins for granted, and some of them may never go: it
+        orders the list and rules nothing out. What somebody cannot observe adds nothing to the
+        width of a margin.
         """
         table, beta = self.table, self.policy.small.width
         seen = observable(table)
@@ -76,8 +78,9 @@ class Brief:
                 beta=beta or None,
             )
             places = [1 << place for place in inside]
-            for s, w in zip(known.sets, known.width.tolist(), strict=True):
-                if w >= beta:
+            rows = zip(known.sets, known.width.tolist(), known.alone.tolist(), strict=True)
+            for s, w, alone in rows:
+                if alone >= beta:
                     width[sum(places[p] for p in bits(s))] = w
         else:
             self._check_number(len(inside))
@@ -153,8 +156,10 @@ class Brief:
 
     def release(self, sets: Iterable[int]) -> Release:
         """The margins, or the total alone."""
-        margins = self.formula(sets).margins or ((),)
-        return Release(self.table.variables, tuple(map(self.table.margin, margins)))
+        formula = self.formula(sets)
+        if formula.sets:
+            return Release.margins(self.table, formula)
+        return Release(self.table.variables, (self.table.margin(()),))
 
     def check(self) -> None:
         """Refuse wishes that contradict each other."""

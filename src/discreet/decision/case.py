@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 from discreet.decision.policy import Policy
 from discreet.intruder.bounds.bounder import Bounder, Method, Proof
@@ -19,6 +21,8 @@ from discreet.risk.sample import Watched, watched
 from discreet.risk.small import SmallCells, small_cells
 from discreet.table.table import Table
 
+T = TypeVar("T")
+
 
 @dataclass
 class Case:
@@ -27,11 +31,27 @@ class Case:
     table: Table
     release: Release
     policy: Policy
+    _kept: dict[Callable[[Case], Any], Any] = field(default_factory=dict, repr=False)
+
+    def once(self, work: Callable[[Case], T]) -> T:
+        """What a rule works out for itself, kept for its measures."""
+        if work not in self._kept:
+            self._kept[work] = work(self)
+        kept: T = self._kept[work]
+        return kept
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        return tuple(v.name for v in self.table.variables if v.role.identifies)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        return tuple(v.name for v in self.table.variables if v.sensitive_codes)
 
     @cached_property
     def bounder(self) -> Bounder:
         rule = self.policy.bounds
-        method: Method = rule.method  # type: ignore[assignment]
+        method: Method = rule.method
         return Bounder(
             self.release,
             method=method,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.decision.case import Case
 from discreet.decision.policy import Policy
-from discreet.decision.rules import RULES
+from discreet.decision.rules import asked
 from discreet.decision.verdict import Reason, Verdict, worst
+from discreet.errors import DataError, PolicyError
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.table import Table
+from discreet.table.words import several
 from discreet.utility.margins import MarginUtility, margin_utility
 
 
@@ -31,30 +33,50 @@ class Decision:
         return f"Decision({self.verdict}: {self.release!r})"
 
     def __str__(self) -> str:
-        head = f"{self.verdict.symbol} {self.verdict}: {self.release.formula}"
+        head = f"{self.verdict.symbol} {self.verdict}: {self.release.formula} ({self.basis})"
         return "\n".join([head, *(f"  {reason}" for reason in self.reasons)])
 
     @property
+    def outer(self) -> bool:
+        """Does it rest on outer bounds, which prove nothing?"""
+        return any(reason.outer for reason in self.reasons)
+
+    @property
+    def basis(self) -> str:
+        """Under which policy, by which proof, over which variables; the first line says it."""
+        case = self.case
+        proof = (
+            "by outer bounds, which prove nothing"
+            if self.outer
+            else "outer bounds accepted"
+            if case.policy.bounds.accept_outer
+            else "proven by tables of whole numbers"
+            if self.verdict is Verdict.PASS
+            else "proof by tables of whole numbers"
+        )
+        over = (
+            several_names(case.identifying, "identifying and sensitive")
+            if case.identifying == case.sensitive
+            else f"{several_names(case.identifying, 'identifying')}; "
+            f"{several_names(case.sensitive, 'sensitive')}"
+        )
+        return f"policy {case.policy.described}; {proof}; {over}"
+
+    @property
     def risk(self) -> dict[str, Any]:
-        """The measures behind the verdict."""
-        small, case = self.case.small, self.case
-        found: dict[str, Any] = {
-            "small_cells": len(small.cells),
-            "narrowest": small.narrowest,
-            "below": len(small.below(case.policy.small.width)),
-            "disclosure_risk": None if small.narrowest is None else -small.narrowest,
-            "method": small.bounds.method,
-            "sharp": small.bounds.sharp,
-        }
-        if case.policy.attribute.check:
-            found["disclosed_groups"] = len(case.attribute.disclosures)
-        if case.policy.closeness.share:
-            found["closest"] = float(case.closeness.reach.min(initial=1))
-        if case.policy.tables.least:
-            found["tables"] = case.count.to_json()
-        if case.policy.belief.asked:
-            found["belief"] = case.belief.to_json()
+        """The measures behind the verdict: of every rule that was asked."""
+        found: dict[str, Any] = {}
+        for rule in asked(self.case.policy):
+            found |= rule.measures(self.case)
         return found
+
+
+def several_names(names: Sequence[str], what: str, most: int = 6) -> str:
+    """`identifying Sex, Age`; the first few of many."""
+    if not names:
+        return f"nothing {what}"
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{what} {', '.join(names[:most])}{more}"
 
 
 def decide(
@@ -68,17 +90,22 @@ def decide(
 
     >>> from discreet.table.load import load
     >>> print(decide(load("example:blond"), "Hair*Income"))
-    ✗ FAIL: Hair*Income
+    ✗ FAIL: Hair*Income (policy discreet's defaults; proof by tables of whole numbers; ...)
       ✓ PASS small counts: the table has no count of 1 or 2.
+      ✓ PASS published cells: in 1 published table no count is from 1 to 2.
       ✗ FAIL attribute disclosure: all of the 4 in Blond have Income High; 1 more ...
     """
     policy = policy or Policy()
-    if not isinstance(release, Release):
+    if isinstance(release, Release):
+        _check_of(table, release)
+    else:
         release = Release.margins(table, release)
     if released is not None:
         release = release + Release.margins(table, released)
     case = Case(table, release, policy)
-    reasons = tuple(reason for rule in RULES if (reason := rule(case)) is not None)
+    reasons = tuple(rule.judge(case) for rule in asked(policy))
+    if not reasons:
+        raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
     verdict = worst(reason.verdict for reason in reasons)
     utility = margin_utility(release)
     return Decision(verdict, reasons, release, utility, assumptions(case), case)
@@ -88,8 +115,10 @@ def assumptions(case: Case) -> tuple[str, ...]:
     """What the verdict takes for granted."""
     table, said = case.table, []
     said.append(f"An intruder knows the {case.release.formula} margins and nothing else.")
-    if case.release.known:
-        said[-1] = "An intruder knows the margins and: " + "; ".join(map(str, case.release.known))
+    if known := [each for each in case.release.known if each.upper > 0]:
+        said[-1] = "An intruder knows the margins and: " + "; ".join(map(str, known))
+    if never := len(case.release.known) - len(known):
+        said.append(f"{several(never, 'combination')} of categories cannot occur.")
     if unstated := [v.name for v in table.variables if v.role == "unstated"]:
         names = ", ".join(unstated[:6]) + (", ..." if len(unstated) > 6 else "")
         said.append(f"Without a stated role, taken as identifying and sensitive: {names}.")
@@ -106,10 +135,23 @@ def assumptions(case: Case) -> tuple[str, ...]:
         said.append("The counts are those of the whole population.")
     if table.dropped:
         said.append(f"{table.dropped:,} records with a missing value were dropped.")
-    if case.policy.attribute.check:
-        order = case.policy.attribute.order
-        said.append(f"Across margins, groups by up to {order} variables were checked.")
-    if case.policy.belief.asked:
-        said.append(f"An intruder's beliefs are those of {case.belief.under}.")
+    said += table.found
+    for rule in asked(case.policy):
+        said += rule.assumes(case)
     said.append("Categories and their order are public.")
     return tuple(said)
+
+
+def _check_of(table: Table, release: Release) -> None:
+    """A release of another table cannot be judged by this one."""
+    if release.variables != table.variables:
+        raise DataError(
+            f"the release has the variables {', '.join(release.names)}, the table "
+            f"{', '.join(table.names)}, or their categories differ; release margins of this table."
+        )
+    for margin in release.tables:
+        if margin != table.margin(margin.names):
+            raise DataError(
+                f"the release's {'*'.join(margin.names)} is not that of the table; release margins "
+                "of this table."
+            )

@@ -52,7 +52,7 @@ class Frontier:
 
     @property
     def beta(self) -> int:
-        return self.policy.small.width
+        return int(self.policy.small.width)
 
     @cached_property
     def by_order(self) -> dict[int, int]:
@@ -87,7 +87,7 @@ class Frontier:
         best = ", proven best" if self.optimal else ""
         return (
             f"Frontier({self.released:,} margins, {len(self.formula):,} maximal: {self.method}, "
-            f"min width {self.min_width} at beta {self.beta}{best})"
+            f"min width {self.min_width} at beta {self.beta}{best}; {self.policy.name})"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -107,6 +107,7 @@ class Frontier:
             "beta": self.beta,
             "method": self.method,
             "verdict": str(self.decision.verdict),
+            "basis": self.decision.basis,
             "reasons": [
                 {"rule": r.rule, "verdict": str(r.verdict), "text": r.text}
                 for r in self.decision.reasons
@@ -165,7 +166,10 @@ def frontier(
     seed: int = 0,
     stopped: Callable[[], object] = lambda: None,
 ) -> Frontier:
-    """A large set of margins that keeps the policy, or just the width beta at every small count.
+    """A large set of margins that keeps the policy, as `assess` judges it.
+
+    With `beta` and no policy, widths alone: small counts keep a width of beta, and no other rule is
+    asked. The result says so in its first line.
 
     `decomposable`: annealing over decomposable releases. `greedy`: the list of margins by critical
     width, cut where the policy breaks (section 1.5 of the 2002 paper). `best`: the better of both,
@@ -180,19 +184,20 @@ def frontier(
 
     >>> from discreet.table.load import load
     >>> frontier(load("example:tract"), beta=3)
-    Frontier(4 margins, 2 maximal: best, min width 5 at beta 3, proven best)
+    Frontier(4 margins, 2 maximal: best, min width 5 at beta 3, proven best; widths alone)
     """
     begun = time.monotonic()
     if method not in get_args(FrontierMethod):
         raise DataError(
             f"there is no method {method!r}; choose {', '.join(get_args(FrontierMethod))}."
         )
+    alone = policy is None and beta is not None
     names = table.names
     fit = first == "fit" and "fit" not in names
     requests = Requests.of(weights, names) if isinstance(weights, Mapping) else weights
     brief = Brief(
         table,
-        _policy(policy, beta, small, seconds),
+        widths_alone(beta, small) if alone else _asked_for(policy or Policy(), beta, small),
         certified,
         must=maximal([*_sets(() if fit else first, names), *_sets(released, names)]),
         never=_sets(never, names),
@@ -200,7 +205,7 @@ def frontier(
         weights=requests.weights() if requests else {},
     )
     brief.check()
-    if policy is None and not len(brief.cells):
+    if alone and not len(brief.cells):
         most = brief.policy.small.most
         raise DataError(f"the table has no count of 1 to {most}: every margin keeps any width.")
     kind = HugeStrategy if is_huge(brief) else Strategy
@@ -234,14 +239,15 @@ def frontier(
     )
 
 
-def _policy(policy: Policy | None, beta: int | None, small: int | None, seconds: float) -> Policy:
-    """The policy; without one the rule of the 2002 paper, widths alone."""
-    if policy is None:
-        alone = {"attribute.check": False, "bounds.witness_seconds": min(60.0, seconds / 4)}
-        policy = Policy().change(alone)
-        policy = dataclasses.replace(policy, name="widths alone")
+def widths_alone(beta: int | None = None, small: int | None = None) -> Policy:
+    """The rule of the 2002 paper and no other: small counts keep a width."""
+    alone = Policy().change({"attribute.check": False, "published.least": 0})
+    return _asked_for(dataclasses.replace(alone, name="widths alone"), beta, small)
+
+
+def _asked_for(policy: Policy, beta: int | None, small: int | None) -> Policy:
     changes = {"small.width": beta, "small.most": small}
-    return policy.change({key: value for key, value in changes.items() if value is not None})
+    return policy.for_this_run({key: v for key, v in changes.items() if v is not None})
 
 
 def _sets(margins: Margins, names: tuple[str, ...]) -> Sets:

@@ -11,8 +11,9 @@ from discreet.decision.case import Case
 from discreet.decision.decide import Decision, assumptions, decide
 from discreet.decision.decomposable import DecomposableFrontier, decomposable_frontier
 from discreet.decision.longlist import LongList, long_list
+from discreet.decision.rules import asked
 from discreet.decision.strategy import FrontierMethod, Strategy
-from discreet.decision.verdict import Reason, Verdict
+from discreet.decision.verdict import Reason, Verdict, worst
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds
@@ -31,7 +32,8 @@ METHOD = "the released counts above each cell"
 def is_huge(brief: Brief) -> bool:
     """Does no shuttle of the table fit in the policy's memory?"""
     layout = Layout.of(brief.table.shape)
-    return bytes_needed(layout, brief.table.total) > brief.policy.bounds.gigabytes * 2**30
+    most = float(brief.policy.bounds.gigabytes) * 2**30
+    return bytes_needed(layout, brief.table.total) > most
 
 
 class HugeStrategy(Strategy):
@@ -39,20 +41,26 @@ class HugeStrategy(Strategy):
 
     def begin(self) -> None:
         policy, brief = self.brief.policy, self.brief
-        if policy.attribute.check or policy.closeness.share or policy.tables.least:
+        blind = [rule.name for rule in asked(policy) if rule.huge is None]
+        if blind:
             raise DataError(
-                "for a table of this size only the width of small counts can be kept; switch off "
-                "attribute.check, closeness.share and tables.least."
+                f"a table of this size cannot be searched under the rules {', '.join(blind)}; "
+                "switch them off, or search by widths alone (beta and no policy)."
             )
-        if policy.belief.asked or policy.sample.check or brief.certified or brief.must:
+        if policy.sample.check or brief.certified or brief.must or brief.table.impossible:
             raise DataError(
-                "for a table of this size beliefs, samples, proofs and margins that must be in are "
-                "out of reach; leave them out."
+                "for a table of this size samples, proofs, impossible combinations and margins "
+                "that must be in are out of reach; leave them out."
+            )
+        if other := [v.name for v in brief.table.variables if not v.role.identifies]:
+            raise DataError(
+                f"{other[0]!r} does not identify, and a table of this size is searched over "
+                "identifying variables alone; leave the others out."
             )
         if not brief.candidates:
             raise DisclosureError(
-                f"not even the one-way margins keep a width of {policy.small.width} at every small "
-                "count; lower beta, or merge categories."
+                f"no margin keeps a width of {policy.small.width} at every small count; lower "
+                "beta, or merge categories."
             )
         self.start: LongList | None = None
         self.found: DecomposableFrontier | None = None
@@ -61,9 +69,7 @@ class HugeStrategy(Strategy):
         brief, rule = self.brief, self.brief.policy.small
         left = self.end - time.monotonic()
         if method != "decomposable":
-            self.start = long_list(
-                brief.table, brief.candidates, brief.cells, rule.width, seconds=0.5 * left
-            )
+            self.start = self._kept(0.5 * left)
             self.listed = self.start.listed
         if method != "greedy":
             self.found = decomposable_frontier(
@@ -76,6 +82,17 @@ class HugeStrategy(Strategy):
                 weights=brief.value or None,
                 max_order=brief.max_order,
             )
+
+    def _kept(self, seconds: float) -> LongList:
+        """The longest start of the list that keeps every rule."""
+        brief, beta = self.brief, self.brief.policy.small.width
+        low, high = 0, len(brief.candidates)
+        found = long_list(brief.table, brief.candidates, brief.cells, beta, seconds=seconds)
+        while found.listed and worst(r.verdict for r in reasons(brief, found)) is Verdict.FAIL:
+            high = found.listed - 1
+            middle = (low + high + 1) // 2
+            found = long_list(brief.table, brief.candidates[:middle], brief.cells, beta)
+        return found
 
     def fit(self) -> None:
         raise DataError("for a table of this size no model is fitted; leave `first` out.")
@@ -100,26 +117,31 @@ class HugeStrategy(Strategy):
 
 
 def decide_list(brief: Brief, found: LongList) -> Decision:
-    """The verdict on the start of a list: REVIEW, unless the policy accepts outer bounds."""
+    """The verdict on the start of a list: REVIEW, unless the policy accepts outer bounds.
+
+    Only where `decide` has nothing better than the released counts either; else it is asked.
+    """
     table, margins = brief.table, dict(found.margins)
     tables = [_margin(table, s, margins[s]) for s in maximal(margins)]
     release = Release(table.variables, tuple(tables))
+    case = Case(table, release, brief.policy)
+    if not case.bounder.only_margins(len(brief.cells)):
+        return decide(table, release, brief.policy)
     cells = brief.cells
     none = np.full(len(cells), NONE_LOW)
     intervals = CellBounds(
         cells.variables, cells.codes, found.lower, found.upper, none, none * 0 + NONE_HIGH, METHOD
     )
-    case = Case(table, release, brief.policy)
     vars(case)["small"] = SmallCells(cells, intervals)
-    accepted = brief.policy.bounds.accept_outer
-    text = (
-        f"all {len(brief.cells):,} small counts keep a width of at least {found.width:,} by outer "
-        f"bounds, and the policy asks for {brief.policy.small.width}; no table proves it"
-    )
-    verdict = Verdict.PASS if accepted else Verdict.REVIEW
-    reason = Reason("small counts", verdict, f"{text}.")
-    utility = margin_utility(release)
-    return Decision(verdict, (reason,), release, utility, assumptions(case), case)
+    found_by = reasons(brief, found)
+    verdict = worst(reason.verdict for reason in found_by)
+    return Decision(verdict, found_by, release, margin_utility(release), assumptions(case), case)
+
+
+def reasons(brief: Brief, found: LongList) -> tuple[Reason, ...]:
+    """Of every rule that is asked."""
+    rules = asked(brief.policy)
+    return tuple(rule.huge(brief, found) for rule in rules if rule.huge is not None)
 
 
 def _margin(table: Table, margin: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
@@ -10,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.brief import Brief, Sets
+from discreet.decision.case import Case
 from discreet.decision.decide import Decision, decide
+from discreet.decision.rules import asked
 from discreet.decision.verdict import Verdict
 from discreet.intruder.bounds.shuttle import Shuttle
-from discreet.risk.small import observable
-from discreet.risk.watch import AttributeWatch
-from discreet.table.lattice import children, closure, maximal
+from discreet.table.lattice import children, maximal
 from discreet.table.table import Table
 
 PROOF_SECONDS = 5.0  # to look for tables, in one trial of many
@@ -33,6 +32,9 @@ class Judge(Protocol):
     def restart(self, sets: Iterable[int]) -> bool:
         """Begin anew with these margins; False, and nothing changed, if they break the policy."""
 
+    def alone(self, margin: int) -> bool:
+        """Could the margin go if nothing else went?"""
+
 
 class WholeJudge:
     """Asks the rules that `assess` asks, each time from scratch: for small tables.
@@ -42,10 +44,9 @@ class WholeJudge:
 
     def __init__(self, brief: Brief) -> None:
         self.brief, self.sets = brief, list[int]()
-        rule = brief.policy.bounds
-        seconds = min(rule.witness_seconds, PROOF_SECONDS) if brief.certified else 0.0
-        quick = dataclasses.replace(rule, witness_seconds=seconds)
-        self.policy = dataclasses.replace(brief.policy, bounds=quick)
+        most = brief.policy.bounds.witness_seconds
+        seconds = min(most, PROOF_SECONDS) if brief.certified else 0.0
+        self.policy = brief.policy.effort(witness_seconds=seconds)
         self._known: dict[Sets, bool] = {}
 
     def keeps(self, sets: Iterable[int]) -> bool:
@@ -56,6 +57,9 @@ class WholeJudge:
                 decide(self.brief.table, self.brief.formula(top), self.policy), self.brief
             )
         return self._known[top]
+
+    def alone(self, margin: int) -> bool:
+        return self.keeps([margin])
 
     def add(self, margins: Sequence[int]) -> bool:
         held = self.keeps([*self.sets, *margins])
@@ -73,17 +77,21 @@ class WholeJudge:
 class ShuttleJudge:
     """Asks the shuttle, which follows only what a further margin changes: for large tables.
 
-    Checks widths, closeness and attribute disclosure; the number of tables is left to the end.
+    Every rule that can follow a growing release does; the others are judged from scratch, each
+    time. Bounds of the shuttle are outer: what it passes, `decide` may still fail.
     """
 
     def __init__(self, brief: Brief) -> None:
         self.brief, self.sets = brief, list[int]()
-        policy = brief.policy
-        self.beta = policy.small.width
-        self.near = observable(brief.table).nonzero() if policy.closeness.share else None
-        self.attribute = AttributeWatch.of(brief.table, **vars(policy.attribute))
+        self.beta = brief.policy.small.width
+        rules = asked(brief.policy)
+        self.followers = [rule.follow(brief) for rule in rules if rule.follow]
+        self.others = [rule for rule in rules if not rule.follow]
         self.shuttle: Shuttle | None = None
         self.blocked: Ints = np.zeros(0, np.int64)
+
+    def alone(self, margin: int) -> bool:
+        return not any(follower.inside(margin) for follower in self.followers)
 
     def restart(self, sets: Iterable[int]) -> bool:
         top = maximal([*self.brief.must, *sets])
@@ -93,7 +101,7 @@ class ShuttleJudge:
             droppable=True,
         )
         shuttle.watch(self.brief.cells)
-        if any(map(self.attribute.inside, top)) or not self._keeps(shuttle, top):
+        if not all(map(self.alone, top)) or not self._keeps(shuttle, top):
             return False
         self.shuttle, self.sets = shuttle, list(top)
         return True
@@ -114,7 +122,7 @@ class ShuttleJudge:
         """With these margins in? They are, until `commit` or `roll_back`."""
         shuttle = self.shuttle
         assert shuttle is not None
-        if any(map(self.attribute.inside, margins)):
+        if not all(map(self.alone, margins)):
             return False
         held = shuttle.add(self._tables(margins), floor=self.beta)
         return held and self._keeps(shuttle, [*self.sets, *margins])
@@ -158,15 +166,11 @@ class ShuttleJudge:
         return upper - lower
 
     def _keeps(self, shuttle: Shuttle, sets: Sequence[int]) -> bool:
-        if len(self.brief.cells) and self._width(shuttle).min() < self.beta:
+        if any(follower.across(shuttle, sets) for follower in self.followers):
             return False
-        if self.near is not None:
-            lower, upper = shuttle.bounds(self.near.names, self.near.codes)
-            n = self.near.counts
-            share = self.brief.policy.closeness.share
-            if (np.maximum(upper - n, n - lower) / n < share).any():
-                return False
-        return not self.attribute.across(shuttle, closure(sets) if self.attribute else ())
+        policy = self.brief.policy.effort(witness_seconds=0.0)
+        case = Case(self.brief.table, self.brief.release(sets), policy)
+        return all(rule.judge(case).verdict is not Verdict.FAIL for rule in self.others)
 
 
 def acceptable(decision: Decision, brief: Brief) -> bool:

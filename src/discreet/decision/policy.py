@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,201 +15,140 @@ from typing import Any
 from discreet.errors import PolicyError
 
 
-def _key(
+def key(
     default: Any, says: str, *, least: float = 0, most: float | None = None, **more: Any
 ) -> Any:
+    """A key of a section: its default, what it means, and the range of its values."""
     return field(default=default, metadata={"says": says, "least": least, "most": most, **more})
-
-
-@dataclass(frozen=True)
-class Small:
-    """Identification: counts so small that they point at a person."""
-
-    most: int = _key(2, "counts from 1 to this are small", least=1)
-    width: int = _key(3, "beta: upper minus lower bound that every small count must keep")
 
 
 @dataclass(frozen=True)
 class Sample:
     """Data that are a sample: a small count may be large in the population."""
 
-    check: bool = _key(False, "are small counts guarded only if they are small in the population?")
-    chance: float = _key(
+    check: bool = key(False, "are small counts guarded only if they are small in the population?")
+    chance: float = key(
         0.05, "guarded from this probability on that the population count is small", most=1
     )
-    model: str = _key("negative-binomial", "of population counts: negative-binomial or a formula")
-
-
-@dataclass(frozen=True)
-class Closeness:
-    """Bounds too close to the true count, whatever its size."""
-
-    share: float = _key(
-        0.0, "an interval must reach this share of a count away from it; 0 switches it off", most=1
-    )
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """Attribute disclosure: what is learned of every member of a group."""
-
-    check: bool = _key(True, "is attribute disclosure checked?")
-    share: float = _key(
-        0.95, "a lower bound of this share of a group tells the category of its members", most=1
-    )
-    exclusion: bool = _key(True, "does it count that a category is ruled out for a group?")
-    order: int = _key(4, "groups by up to this many variables are checked across margins", least=1)
+    model: str = key("negative-binomial", "of population counts: negative-binomial or a formula")
 
 
 @dataclass(frozen=True)
 class Bounds:
     """How intervals are found, and what is accepted as proof."""
 
-    method: str = _key(
+    method: str = key(
         "auto",
         "auto, closed, shuttle, linear or integer",
         choices=("auto", "closed", "shuttle", "linear", "integer"),
     )
-    accept_outer: bool = _key(
+    accept_outer: bool = key(
         False, "true: intervals that are not proven tight are accepted as wide enough"
     )
-    seconds: float = _key(600.0, "time for one set of linear or integer programs")
-    witness_seconds: float = _key(
+    seconds: float = key(600.0, "time for one set of linear or integer programs")
+    witness_seconds: float = key(
         60.0, "time to look for tables that prove a width; 0 switches it off"
     )
-    gigabytes: float = _key(4.0, "memory for the shuttle")
-
-
-@dataclass(frozen=True)
-class Tables:
-    """The number of tables that fit: the intruder's doubt about the whole table."""
-
-    least: int = _key(0, "at least so many tables must fit the release; 0 switches it off")
-    seconds: float = _key(10.0, "time to count them")
-
-
-@dataclass(frozen=True)
-class Belief:
-    """What an intruder believes: an interval can be wide and its true count nearly certain."""
-
-    most: float = _key(
-        0.0, "no true small count may be this probable or more; 0 switches it off", most=1
-    )
-    identified: float = _key(
-        1.0,
-        "at most this share of the small counts may be guessed right; 1 switches it off",
-        most=1,
-    )
-    threshold: float = _key(0.0, "an intruder acts on a guess of at least this probability", most=1)
-    people: float = _key(0.0, "at most so many people identified, on average; 0 switches it off")
-    true_table: float = _key(
-        1.0, "the true table may have at most this probability; 1 switches it off", most=1
-    )
-    attribute: float = _key(
-        0.0, "no group's true category may be this probable or more; 0 switches it off", most=1
-    )
-    entropy: float = _key(0.0, "nats that the belief about the table must keep; 0 switches it off")
-    zeros: bool = _key(False, "are zeros small counts too?")
-    model: str = _key("saturated", "of the intruder: saturated, uniform, average, or a formula")
-    prior: float = _key(0.5, "Dirichlet parameter of each cell, above 0")
-    standard_error: float = _key(0.002, "of sampled probabilities")
-    seconds: float = _key(60.0, "time for the beliefs")
-
-    @property
-    def asked(self) -> bool:
-        """Is any of the limits on?"""
-        limits = (self.most, self.people, self.entropy, self.attribute)
-        return any(limits) or self.identified < 1 or self.true_table < 1
-
-
-@dataclass(frozen=True)
-class Knowledge:
-    """What a table teaches about one person: the uncertainty that must be left."""
-
-    target: str = _key("", "the variable that an intruder wants to know; empty switches it off")
-    group: str = _key("", "what is known of the person: a variable, or A*B")
-    uncertainty: str = _key("largest", "largest, entropy, variance, weighted:..., two-sided:A:B")
-    measure: str = _key(
-        "knowledge",
-        "knowledge: at least the limit is left; gain, relative-gain: at most it is gone",
-        choices=("knowledge", "gain", "relative-gain"),
-    )
-    limit: float = _key(0.0, "of what is measured")
+    gigabytes: float = key(4.0, "memory for the shuttle")
 
 
 @dataclass(frozen=True)
 class Alternatives:
     """What is offered when a release does not pass."""
 
-    number: int = _key(3, "how many to offer of each kind")
-    seconds: float = _key(60.0, "time for the search")
+    number: int = key(3, "how many to offer of each kind")
+    seconds: float = key(60.0, "time for the search")
 
 
 @dataclass(frozen=True)
 class Server:
     """What a table server answers, and how."""
 
-    rule: str = _key(
+    rule: str = key(
         "static",
         "static: a frontier chosen once; myopic: what is safe with all that is out; simulatable: "
         "what is safe as far as the public can tell",
         choices=("static", "myopic", "simulatable"),
     )
-    approval: str = _key(
+    approval: str = key(
         "review",
         "what a custodian must approve: never (doubt is refused), review (doubt), always",
         choices=("never", "review", "always"),
     )
-    one_way: bool = _key(True, "are the one-way margins out from the start?")
-    curated: bool = _key(False, "can only margins be asked for that the custodian has listed?")
-    max_order: int = _key(0, "most variables of a margin; 0: any number")
-    cells: int = _key(100_000, "most cells of a table that is answered", least=1)
-    step_variables: int = _key(
+    one_way: bool = key(True, "are the one-way margins out from the start?")
+    curated: bool = key(False, "can only margins be asked for that the custodian has listed?")
+    max_order: int = key(0, "most variables of a margin; 0: any number")
+    cells: int = key(100_000, "most cells of a table that is answered", least=1)
+    step_variables: int = key(
         0, "most variables of a request beyond a released margin in it; 0: any number"
     )
-    step_cells: int = _key(0, "most cells that a request may newly publish; 0: any number")
-    quota: int = _key(0, "new tables for one user in a day; 0: any number")
-    delta: float = _key(0.05, "simulatable: most probability of an unsafe answer", most=1)
-    draws: int = _key(400, "simulatable: tables drawn to judge a request", least=2)
-    slot: float = _key(
+    step_cells: int = key(0, "most cells that a request may newly publish; 0: any number")
+    quota: int = key(0, "new tables for one user in a day; 0: any number")
+    delta: float = key(0.05, "simulatable: most probability of an unsafe answer", most=1)
+    draws: int = key(400, "simulatable: tables drawn to judge a request", least=2)
+    slot: float = key(
         0.25, "seconds: decisions by the data leave after this, or twice, four times, ... as much"
     )
 
 
-SECTIONS: dict[str, Any] = {
-    "small": Small,
+CORE: dict[str, Any] = {
     "sample": Sample,
-    "closeness": Closeness,
-    "attribute": Attribute,
-    "tables": Tables,
     "bounds": Bounds,
-    "belief": Belief,
-    "knowledge": Knowledge,
     "alternatives": Alternatives,
     "server": Server,
 }
 
 
-@dataclass(frozen=True)
+def sections() -> dict[str, Any]:
+    """Every section of a policy: one for each rule there is, then those that serve them all."""
+    from discreet.decision.rules import rules
+
+    return {rule.section: rule.keys for rule in rules() if rule.keys} | CORE
+
+
+@dataclass(frozen=True, eq=False)
 class Policy:
     """Every threshold that a verdict rests on; `locked` says which are fixed, and by whom.
+
+    A section is an attribute: that of a rule (`small`, `attribute`, ...), or `sample`, `bounds`,
+    `alternatives`, `server`. `given` holds the sections that are not the defaults; `changed` the
+    keys that were changed for this run.
 
     >>> Policy.of({"small.width": 5}).small.width
     5
     """
 
     name: str = "discreet's defaults"
-    small: Small = field(default_factory=Small)
-    sample: Sample = field(default_factory=Sample)
-    closeness: Closeness = field(default_factory=Closeness)
-    attribute: Attribute = field(default_factory=Attribute)
-    tables: Tables = field(default_factory=Tables)
-    bounds: Bounds = field(default_factory=Bounds)
-    belief: Belief = field(default_factory=Belief)
-    knowledge: Knowledge = field(default_factory=Knowledge)
-    alternatives: Alternatives = field(default_factory=Alternatives)
-    server: Server = field(default_factory=Server)
+    given: Mapping[str, Any] = field(default_factory=dict)
     locked: Mapping[str, str] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        given = self.__dict__.get("given", {})
+        if name in given:
+            return given[name]
+        if name in CORE:
+            return CORE[name]()
+        if name.startswith("_") or name not in (known := sections()):
+            raise AttributeError(f"a policy has no section {name!r}.")
+        return known[name]()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return self.described == other.described and self.to_dict() == other.to_dict()
+
+    @property
+    def described(self) -> str:
+        """The name, and what was changed for this run: `office (small.width = 5)`."""
+        values = self.to_dict()
+        changes = ", ".join(f"{key} = {_toml(values[key])}" for key in self.changed)
+        return f"{self.name} ({changes})" if changes else self.name
+
+    def effort(self, **bounds: Any) -> Policy:
+        """The same thresholds, with other keys of `bounds`: how hard it is worked, not on what."""
+        part = dataclasses.replace(self.bounds, **bounds)
+        return dataclasses.replace(self, given={**self.given, "bounds": part})
 
     @classmethod
     def of(cls, changes: Mapping[str, Any]) -> Policy:
@@ -261,7 +201,7 @@ class Policy:
                     f"{self.locked[key]!r}; it cannot be set to {value!r}."
                 )
             part = dataclasses.replace(part, **{entry.name: value})
-            policy = dataclasses.replace(policy, **{section: part})
+            policy = dataclasses.replace(policy, given={**policy.given, section: part})
         return policy
 
     def set(self, assignments: Iterable[str]) -> Policy:
@@ -275,7 +215,13 @@ class Policy:
                 changes[key.strip()] = tomllib.loads(f"v = {text.strip()}")["v"]
             except tomllib.TOMLDecodeError:
                 changes[key.strip()] = text.strip()
-        return self.change(changes)
+        return self.for_this_run(changes)
+
+    def for_this_run(self, changes: Mapping[str, Any]) -> Policy:
+        """The policy with some keys changed, which is said wherever its name is."""
+        policy, before = self.change(changes), self.to_dict()
+        new = [key for key, value in policy.to_dict().items() if value != before[key]]
+        return dataclasses.replace(policy, changed=tuple(dict.fromkeys((*self.changed, *new))))
 
     def to_dict(self) -> dict[str, Any]:
         """Every key and its value."""
@@ -284,7 +230,7 @@ class Policy:
     def to_toml(self) -> str:
         """The policy as a file, with what each key means."""
         lines = [f"name = {_toml(self.name)}", f"locked = {_toml(sorted(self.locked))}", ""]
-        for name, section in SECTIONS.items():
+        for name, section in sections().items():
             lines += [f"[{name}]  # {section.__doc__}"]
             for entry in dataclasses.fields(section):
                 value = _toml(getattr(getattr(self, name), entry.name))
@@ -296,7 +242,7 @@ class Policy:
 def _keys() -> dict[str, tuple[str, dataclasses.Field[Any]]]:
     return {
         f"{name}.{entry.name}": (name, entry)
-        for name, section in SECTIONS.items()
+        for name, section in sections().items()
         for entry in dataclasses.fields(section)
     }
 
@@ -330,6 +276,8 @@ def _checked(key: str, value: Any, entry: dataclasses.Field[Any]) -> Any:
     if choices := meta.get("choices"):
         if value not in choices:
             raise PolicyError(f"{key} = {value!r} must be one of {', '.join(choices)}.")
+    elif kind is float and not math.isfinite(value):
+        raise PolicyError(f"{key} = {value!r} must be a finite number.")
     elif kind in (int, float) and not (
         value >= meta["least"] and (meta["most"] is None or value <= meta["most"])
     ):

@@ -23,7 +23,10 @@ class Grown:
 
 
 def longest_start(judge: Judge, ordered: Sets) -> int:
-    """How many margins of the list can be in, from its start on, by bisection (section 1.5.1)."""
+    """How many margins of the list can be in, from its start on, by bisection (section 1.5.1).
+
+    Bisection finds where the list breaks if rules are monotone; else a start of it that holds.
+    """
     low, high = 0, len(ordered)
     with working(f"cutting a list of {high:,} margins"):
         while low < high:

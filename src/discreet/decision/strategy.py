@@ -13,6 +13,7 @@ from discreet.decision.decomposable import decomposable_frontier
 from discreet.decision.exact import MOST_MARGINS, best_set
 from discreet.decision.exchange import exchange
 from discreet.decision.judge import Judge, ShuttleJudge, WholeJudge, acceptable
+from discreet.decision.rules import asked
 from discreet.decision.search import grow, longest_start
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import QUICK
@@ -24,6 +25,9 @@ FrontierMethod = Literal["best", "greedy", "decomposable"]
 EVERY = 0.5  # seconds between two points of the trace
 HURRIED = 5.0  # seconds for proofs after an interrupt
 SETTLING = 0.05  # of the time, for the verdict at the end
+PROVING = 0.25  # of the time, for tables that prove its widths
+
+NOTHING = "no margin keeps the policy by itself; relax the policy, or merge categories."
 
 
 class Strategy:
@@ -48,6 +52,22 @@ class Strategy:
     def _provable(self) -> bool:
         return self.small and len(self.brief.candidates) <= MOST_MARGINS
 
+    @property
+    def _monotone(self) -> bool:
+        """Does what breaks the policy break it with all that contain it? Else nothing is proven."""
+        return all(rule.monotone(self.brief.policy) for rule in asked(self.brief.policy))
+
+    @property
+    def _list(self) -> Sets:
+        """The candidates that can go by themselves."""
+        return tuple(s for s in self.brief.candidates if self.judge.alone(s))
+
+    @property
+    def _proving(self) -> float:
+        """Seconds for the tables that prove the widths at the end."""
+        most = float(self.brief.policy.bounds.witness_seconds)
+        return min(most, PROVING * (self.end - self.begun))
+
     def _judge(self) -> Judge:
         whole = self.small or self.brief.certified
         return WholeJudge(self.brief) if whole else ShuttleJudge(self.brief)
@@ -64,8 +84,8 @@ class Strategy:
             )
         if not brief.candidates and not brief.must:
             raise DisclosureError(
-                f"not even the one-way margins keep a width of {brief.policy.small.width} at every "
-                "small count; lower beta, or merge categories."
+                f"no margin keeps a width of {brief.policy.small.width} at every small count; "
+                "lower beta, or merge categories."
             )
 
     def fit(self) -> None:
@@ -92,28 +112,28 @@ class Strategy:
     def run(self, method: FrontierMethod) -> None:
         brief = self.brief
         if method == "greedy" or (method == "best" and not self._proof_only):
-            self.listed = longest_start(self.judge, brief.candidates)
+            self.listed = longest_start(self.judge, self._list)
             self._tell()
         if method == "decomposable" or (method == "best" and not self._provable):
             self._decomposable(required=method == "decomposable")
         if method != "best" or self._proof_only:
             return
         self._wishes()
-        last = brief.policy.bounds.witness_seconds + SETTLING * (self.end - self.begun)
-        end = max(time.monotonic(), self.end - last)
+        end = max(time.monotonic(), self.end - self._proving - SETTLING * (self.end - self.begun))
         quick = isinstance(self.judge, ShuttleJudge)
-        ordered = brief.gentle_first if quick else brief.candidates
+        ordered = brief.gentle_first if quick else self._list
         grown = grow(self.judge, ordered, end, self._tell)
         self.complete = grown.complete
         if not grown.complete:
             return
         if isinstance(self.judge, ShuttleJudge):
-            self.at_most = brief.worth(brief.candidates)
+            if self._monotone:
+                self.at_most = brief.worth(brief.candidates)
             exchange(self.judge, brief, grown.failed, end, self.seed, self._tell)
         elif isinstance(self.judge, WholeJudge) and self._provable:
             best = best_set(self.judge, brief, end, self._tell)
             self.judge.restart(best.sets)
-            self.at_most = best.at_most
+            self.at_most = best.at_most if self._monotone else None
 
     def _decomposable(self, *, required: bool) -> None:
         """The best decomposable set, if it is better than what there is."""
@@ -182,6 +202,8 @@ class Strategy:
         the rules accept is the answer.
         """
         brief, order = self.brief, self.judge.sets
+        if not order and not brief.must:
+            raise DisclosureError(NOTHING)
         self.trace.append((time.monotonic() - self.begun, brief.worth(order)))
         decision = self._decide(order)
         if acceptable(decision, brief):
@@ -196,14 +218,11 @@ class Strategy:
             else:
                 high = middle - 1
         if kept is None:
-            raise DisclosureError("no margin keeps the policy; relax it, or merge categories.")
+            raise DisclosureError(NOTHING)
         return kept
 
     def _decide(self, sets: Iterable[int]) -> Decision:
         brief = self.brief
-        top, policy = maximal([*brief.must, *sets]), brief.policy
-        if self.stopped:
-            policy = policy.change(
-                {"bounds.witness_seconds": min(5.0, policy.bounds.witness_seconds)}
-            )
-        return decide(brief.table, brief.formula(top), policy)
+        seconds = min(HURRIED, self._proving) if self.stopped else self._proving
+        policy = brief.policy.effort(witness_seconds=seconds)
+        return decide(brief.table, brief.formula([*brief.must, *sets]), policy)

@@ -25,12 +25,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """One rule, what it found, in words that an officer can sign, and the cells it rests on."""
+    """One rule, what it found, in words that an officer can sign, and the cells it rests on.
+
+    `outer`: it holds by outer bounds alone, which prove nothing.
+    """
 
     rule: str
     verdict: Verdict
     text: str
     cells: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    outer: bool = False
 
     def __str__(self) -> str:
         return f"{self.verdict.symbol} {self.verdict} {self.rule}: {self.text}"

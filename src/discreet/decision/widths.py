@@ -44,12 +44,14 @@ class Spread:
 class Widths:
     """Critical widths of margins; a margin is a bit set over `names`, bit p is variable p.
 
-    With `beta`, margins that contain one below `beta` were not computed: none of them is wider.
+    `alone` is the width when nothing but the margin is known. With `beta`, margins that contain one
+    of a width `alone` below `beta` were not computed: none of them is wider.
     """
 
     names: tuple[str, ...]
     sets: tuple[int, ...]
     width: Ints
+    alone: Ints
     small: int
     small_cells: int
     max_order: int | None = None
@@ -222,7 +224,7 @@ def critical_widths(
         max(0, n_C + sum_j n_j - #j n)  <=  count  <=  min(n_C, n_j)
 
     (Dobra, Erosheva & Fienberg 2002, Definitions 1.1 and 1.2). A superset of C knows more and is
-    never wider; with `beta` the margins below it are listed and not extended.
+    never wider; with `beta` the margins that are below it by themselves are not extended.
 
     >>> table = Table.of([[4, 4], [4, 4], [4, 1]], Hair=["Black", "Red", "Blond"],
     ...                  Income=["High", "Low"])
@@ -237,23 +239,25 @@ def critical_widths(
     low, high = sums.at(_all_members(sums.variables, 1))
     kept: list[NDArray[np.int64]] = []
     found: list[Ints] = []
+    alone: list[Ints] = []
     listed = 0
     for order in range(1, (max_order or sums.variables) + 1):
         if beta is None or order == 1:
             lists = _all_members(sums.variables, order)
         else:
-            lists = _extended(kept[-1][found[-1] >= beta], MOST_MARGINS - listed)
+            lists = _extended(kept[-1][alone[-1] >= beta], MOST_MARGINS - listed)
         if not len(lists):
             break
         listed += len(lists)
         kept.append(lists)
-        found.append(_widths(sums, lists, low, high))
+        width, least = _widths(sums, lists, low, high)
+        found.append(width)
+        alone.append(least)
     power = np.array([1 << p for p in range(sums.variables)], object)
     power = power.astype(np.int64) if sums.variables < 63 else power
     sets = chain.from_iterable(power[lists].sum(1).tolist() for lists in kept)
-    return Widths(
-        table.names, tuple(sets), np.concatenate(found), small, sums.watched, max_order, beta
-    )
+    width, least = np.concatenate(found), np.concatenate(alone)
+    return Widths(table.names, tuple(sets), width, least, small, sums.watched, max_order, beta)
 
 
 class _SmallSums:
@@ -288,8 +292,8 @@ class _SmallSums:
         return low, high
 
 
-def _widths(sums: _SmallSums, lists: Ints, low: Ints, high: Ints) -> Ints:
-    """The narrowest width of each margin; `low`, `high`: one-way counts at the small cells.
+def _widths(sums: _SmallSums, lists: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """The narrowest width of each margin, and by itself; `low`, `high`: one-ways at small cells.
 
     A cell's width is min(n_C, r, s, r + s - n_C) with r = min n_j and s = sum (n - n_j) over the
     variables j outside C. Each term is bounded by extremes over the small cells taken one by one:
@@ -308,8 +312,7 @@ def _widths(sums: _SmallSums, lists: Ints, low: Ints, high: Ints) -> Ints:
     apart = np.where(inside, 0, n - high).sum(1)
     narrowest = np.where(inside, n, low).min(1)
     rest = np.where(inside, n, high).min(1) + apart - greatest
-    width: Ints = np.minimum.reduce([least, narrowest, apart, rest])
-    return width
+    return np.minimum.reduce([least, narrowest, apart, rest]), least
 
 
 def members(sets: Iterable[int], variables: int) -> NDArray[np.bool_]:

@@ -25,7 +25,8 @@ def print_frontier(frontier: Frontier, console: Console, *, most: int = MOST) ->
     """
     decision, formula = frontier.decision, frontier.formula
     maximal = plural(len(formula), "maximal margin")
-    _item(console, decision.verdict, f"{say.headline(frontier)}, in {maximal}", bold=True)
+    head = f"{say.headline(frontier)}, in {maximal} ({decision.basis})"
+    _item(console, decision.verdict, head, bold=True)
     for about, text in say.facts(frontier):
         _say(console, f"{about.lower()}: {text}", style="dim")
 

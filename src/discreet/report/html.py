@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import write_text
 from discreet.decision.assess import file_hash
+from discreet.decision.rules import asked, attribute, beliefs, closeness
 from discreet.look import palette
 from discreet.look.charts import interval_chart
 from discreet.look.theme import NARROW, WIDE
@@ -126,6 +127,7 @@ def _view(assessment: Assessment, against: Mapping[str, Any] | None) -> dict[str
         "cells": cell_table(cells, len(small.cells)),
         "beliefs": _beliefs(assessment),
         "close": cell_table(sheets.close_rows(assessment, MOST_ROWS), _close(assessment)),
+        "findings": [sheets.finding_sheet(reason) for reason in sheets.findings(assessment)],
         "groups": disclosed[:MOST_ROWS],
         "more_groups": max(0, len(disclosed) - MOST_ROWS),
         "changes": comparison.lines() if comparison else [],
@@ -135,7 +137,7 @@ def _view(assessment: Assessment, against: Mapping[str, Any] | None) -> dict[str
 def _beliefs(assessment: Assessment) -> dict[str, Any]:
     """Probabilities of small counts, the most nearly certain first; nothing if not asked for."""
     case = assessment.decision.case
-    if not case.policy.belief.asked or not len(case.belief.cells):
+    if beliefs.RULE not in asked(case.policy) or not len(case.belief.cells):
         return {}
     import numpy as np
 
@@ -167,7 +169,7 @@ def _figures(assessment: Assessment) -> list[tuple[str, str]]:
         below = len(small.below(beta))
         found.append((palette.number(below), f"of them with a width below {palette.number(beta)}"))
         found.append((palette.number(small.narrowest), "narrowest width of a small count"))
-    if policy.attribute.check:
+    if attribute.RULE in asked(policy):
         groups = len(sheets.disclosures(assessment))
         found.append((palette.number(groups), "groups with a disclosed category"))
     worth = f"of {palette.number(utility.possible)} margins in the release"
@@ -186,8 +188,10 @@ def cell_table(rows: list[sheets.CellRow], every: int) -> dict[str, Any]:
 
 
 def _close(assessment: Assessment) -> int:
+    if closeness.RULE not in asked(assessment.policy):
+        return 0
     share = assessment.policy.closeness.share
-    return len(assessment.decision.case.closeness.below(share)) if share else 0
+    return len(assessment.decision.case.closeness.below(share))
 
 
 def _alternative(assessment: Assessment, cells: list[sheets.CellRow]) -> tuple[str, str]:

@@ -142,7 +142,9 @@ def how_words(found: Identification) -> str:
     exact = found.links.exact
     if exact == 1:
         return f"{released}, all link probabilities exact"
-    return f"{released}, {percent(exact)} with exact link probabilities, the others by clusters"
+    if exact == 0:
+        return f"{released}, all link probabilities approximate"
+    return f"{released}, {percent(exact)} with exact link probabilities, the others approximate"
 
 
 def _print_harm(felt: Harm, console: Console) -> None:

@@ -60,7 +60,7 @@ def assumed(intruder: Intruder, sources: int) -> list[str]:
         everyone = plural(intruder.population, "person", "people")
         said.append(
             f"The released records are a sample of {everyone}, of whom {number(sources)} are in "
-            "the source."
+            "the source. The others are taken to look like these."
         )
     knows = "knows" if intruder.present else "does not know"
     said.append(f"The intruder {knows} that a respondent was released.")

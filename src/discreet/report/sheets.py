@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from discreet.decision.verdict import Verdict
+from discreet.decision.policy import sections
+from discreet.decision.rules import asked, attribute, closeness, rules
+from discreet.decision.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import Status
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ def sheets(assessment: Assessment) -> tuple[Sheet, ...]:
                 for key, value, says, locked in policy_rows(assessment.policy)
             ),
         ),
+        *map(finding_sheet, findings(assessment)),
     )  # fmt: skip
 
 
@@ -112,9 +115,9 @@ def small_rows(judged: Judged, most: int | None = None) -> list[CellRow]:
 
 def close_rows(assessment: Assessment, most: int | None = None) -> list[CellRow]:
     """The counts whose interval stays too close to them; none if the policy does not ask."""
-    share = assessment.policy.closeness.share
-    if not share:
+    if closeness.RULE not in asked(assessment.policy):
         return []
+    share = assessment.policy.closeness.share
     close = assessment.decision.case.closeness
     rows = close.below(share)[:most]
     limit = int(close.bounds.width.max(initial=0)) + 1
@@ -135,9 +138,28 @@ def _rows(cells: Cells, bounds: CellBounds, rows: Any, policy: Policy, limit: in
     return found
 
 
+def findings(judged: Judged) -> list[Reason]:
+    """What rules found that have no part of the report to themselves."""
+    drawn = {rule.name for rule in rules() if rule.drawn}
+    return [r for r in judged.decision.reasons if r.cells and r.rule not in drawn]
+
+
+def finding_sheet(reason: Reason) -> Sheet:
+    """The cells that a reason rests on, one column a fact."""
+    columns = tuple(dict.fromkeys(fact for cell in reason.cells for fact in cell))
+    rows = tuple(tuple(_spelled(cell.get(fact, "")) for fact in columns) for cell in reason.cells)
+    return Sheet(reason.rule.replace(" ", "-"), reason.text, columns, rows)
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {label}" for name, label in value.items())
+    return value
+
+
 def disclosures(assessment: Assessment) -> tuple[Disclosure, ...]:
     """The disclosed groups; none if the policy does not ask."""
-    if not assessment.policy.attribute.check:
+    if attribute.RULE not in asked(assessment.policy):
         return ()
     return assessment.decision.case.attribute.disclosures
 
@@ -155,13 +177,9 @@ def order_rows(judged: Judged) -> list[tuple[int, int, int]]:
 
 def policy_rows(policy: Policy) -> list[tuple[str, Any, str, bool]]:
     """Each key, its value, what it means, and whether it is locked."""
-    rows = []
-    for part in dataclasses.fields(policy):
-        section = getattr(policy, part.name)
-        if not dataclasses.is_dataclass(section):
-            continue
-        for entry in dataclasses.fields(section):
-            key = f"{part.name}.{entry.name}"
-            value = getattr(section, entry.name)
-            rows.append((key, value, str(entry.metadata["says"]), key in policy.locked))
-    return rows
+    return [
+        (key := f"{name}.{entry.name}", getattr(getattr(policy, name), entry.name),
+         str(entry.metadata["says"]), key in policy.locked)
+        for name, section in sections().items()
+        for entry in dataclasses.fields(section)
+    ]  # fmt: skip

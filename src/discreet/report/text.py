@@ -28,7 +28,7 @@ def print_assessment(assessment: Assessment, console: Console, *, most: int = MO
     """Verdict, reasons, the narrowest small counts, disclosed groups, what to release instead."""
     decision, table = assessment.decision, assessment.table
     formula = words.shortened(str(assessment.requested), MOST_LETTERS)
-    _item(console, assessment.verdict, formula, bold=True)
+    _item(console, assessment.verdict, f"{formula} ({decision.basis})", bold=True)
     over = words.listed(list(table.names), 8)
     total = f"total {number(table.total)} in {number(len(table))} of {plural(table.size, 'cell')}"
     _say(console, f"{assessment.provenance.data}: {total} over {over}", style="dim")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.data.codebook import Role
+from discreet.decision.findings import either
 from discreet.decision.verdict import Verdict
 from discreet.intruder.bounds.result import Status
 from discreet.look.palette import number, percent, plural
@@ -42,8 +43,7 @@ class Judged(Protocol):
 
 def small_words(judged: Judged) -> str:
     """Which counts are small: `1 or 2`."""
-    most = judged.policy.small.most
-    return "1" if most == 1 else f"1 or {most}" if most == 2 else f"1 to {most}"
+    return either(judged.policy.small.most)
 
 
 def role_words(table: Table, most: int) -> list[tuple[str, str]]:
@@ -90,7 +90,9 @@ def narrowing(judged: Judged) -> str:
     small, beta = judged.decision.case.small, judged.policy.small.width
     n, below = len(small.cells), len(small.below(beta))
     if not n:
-        return f"There is no count of {small_words(judged)} to narrow down"
+        case = judged.decision.case
+        over = "" if case.identifying == case.table.names else f" by {', '.join(case.identifying)}"
+        return f"There is no count of {small_words(judged)}{over} to narrow down"
     counts = plural(n, "small count")
     if below:
         return f"{number(below)} of {counts} can be narrowed to a width of less than {number(beta)}"

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from operator import or_
 
 import numpy as np
+from numpy.typing import NDArray
 
+from discreet.data.codebook import Variable
 from discreet.intruder.bounds.bounder import Bounder
+from discreet.intruder.bounds.shares import known_shares
 from discreet.table.cells import Cells
+from discreet.table.impossible import holds
 from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
 from discreet.table.words import spoken
 
+Bools = NDArray[np.bool_]
+
 
 @dataclass(frozen=True)
 class Disclosure:
-    """A group whose members are known to have, or not to have, a sensitive category."""
+    """A group whose members are known to have, or not to have, a sensitive category.
+
+    `lower` and `upper` are the counts that fit; `counted`: the size of the group is public.
+    """
 
     group: dict[str, str]
     who: str
@@ -25,6 +37,7 @@ class Disclosure:
     category: str
     lower: int
     upper: int
+    counted: bool = True
 
     @property
     def excluded(self) -> bool:
@@ -36,13 +49,15 @@ class Disclosure:
             return f"none of the {self.size:,} in {self.who} has {category}"
         if self.size == 1:
             return f"the only one in {self.who} has {category}"
+        if not self.counted:
+            return f"nearly all of the {self.size:,} in {self.who} are known to have {category}"
         some = "all" if self.lower == self.size else f"at least {self.lower:,}"
         return f"{some} of the {self.size:,} in {self.who} have {category}"
 
 
 @dataclass(frozen=True)
 class AttributeRisk:
-    """The disclosures found, whether groups were left out, and whether all bounds are tight."""
+    """The disclosures found, whether groups were left out, and whether all else is proven."""
 
     disclosures: tuple[Disclosure, ...]
     unchecked: int
@@ -52,70 +67,117 @@ class AttributeRisk:
 def attribute_risk(
     table: Table, bounder: Bounder, *, share: float = 0.95, exclusion: bool = True, order: int = 4
 ) -> AttributeRisk:
-    """Groups in released margins whose members' sensitive category follows from the bounds.
+    """Groups whose members' sensitive category follows from the bounds.
 
-    A group g is a cell of a released margin over identifying variables; c a category of a
-    sensitive variable outside it. Disclosed if lower(g, c) >= share * n(g), or ruled out if
-    upper(g, c) = 0. Only cells where the true counts allow it are bounded. Groups by more than
-    `order` variables are only checked inside the released margins, where all is known exactly.
+    A group g is everybody with some categories of up to `order` identifying variables, or everybody
+    at all; c a category of a sensitive variable outside it. Disclosed if n(g, c) >= share * n(g) in
+    every table that fits, or ruled out if upper(g, c) = 0; not where that cannot be otherwise. Only
+    cells where the true counts allow it are bounded. Groups by more variables are checked inside
+    the released margins, where all is known exactly.
     """
-    release, found, sharp, unchecked = bounder.release, [], True, 0
-    index = {name: place for place, name in enumerate(release.names)}
+    formula, found, sharp, unchecked = bounder.release.formula, list[Disclosure](), True, 0
+    index = {name: place for place, name in enumerate(table.names)}
     ruled_out: set[tuple[frozenset[tuple[str, str]], str, str]] = set()
-    for names in _groups(table, bounder):
-        for variable in table.variables:
-            if not variable.sensitive_codes or variable.name in names:
-                continue
-            joint = (*names, variable.name)
-            direct = release.formula.contains(joint)
-            if len(names) > order and not direct:
-                unchecked += 1
-                continue
-            true = table.margin(joint)
-            sizes = table.margin(names)
-            cells = candidates(true, sizes, variable.sensitive_codes, share, exclusion)
-            if not len(cells):
-                continue
+    known_of = [name for known in bounder.release.known for name, _ in known.cell]
+    for names, variable in pairs(table, formula.sets, order, known_of):
+        joint = (*names, variable.name)
+        direct = formula.contains(joint)
+        if len(names) > order and not direct:
+            unchecked += 1
+            continue
+        sizes, true = table.margin(names), table.margin(joint)
+        cells = candidates(table, true, sizes, variable.sensitive_codes, share, exclusion)
+        if not len(cells):
+            continue
+        size = sizes.lookup(cells.codes[:, :-1])
+        if direct:
+            lower = upper = cells.counts
+            known = cells.counts >= share * size - 1e-9
+            settled = np.ones(len(cells), bool)
+        else:
             bounds = bounder.bounds(cells)
-            group = sizes.lookup(cells.codes[:, :-1])
-            for row in range(len(cells)):
-                lower, upper, size = int(bounds.lower[row]), int(bounds.upper[row]), int(group[row])
-                hit = lower >= share * size - 1e-9 or (exclusion and upper == 0)
-                if not hit:
-                    sharp = sharp and bool(bounds.attained[row])
+            lower, upper = bounds.lower, bounds.upper
+            known, settled = np.zeros(len(cells), bool), bounds.seen_high > 0
+            shared = np.flatnonzero(cells.counts >= share * size - 1e-9)
+            known[shared], settled[shared] = known_shares(bounder, cells.take(shared), share)
+        gone = (upper == 0) & exclusion
+        sharp = sharp and bool((known | gone | settled).all())
+        counted = not names or formula.contains(names)
+        for row in np.flatnonzero(known | gone).tolist():
+            label = cells.label(row)
+            category = label.pop(variable.name)
+            members = frozenset(label.items())
+            if upper[row] == 0:
+                ruled_out.add((members, variable.name, category))
+                # a larger group that is ruled out already says it
+                if any((members - {m}, variable.name, category) in ruled_out for m in members):
                     continue
-                label = cells.label(row)
-                category = label.pop(variable.name)
-                members = frozenset(label.items())
-                if upper == 0:
-                    # a larger group that is ruled out already says it
-                    if any((members - {m}, variable.name, category) in ruled_out for m in members):
-                        ruled_out.add((members, variable.name, category))
-                        continue
-                    ruled_out.add((members, variable.name, category))
-                who = spoken(label, table.variables)
-                found.append(Disclosure(label, who, size, variable.name, category, lower, upper))
+            who = spoken(label, table.variables) or "the whole table"
+            ends = int(lower[row]), int(upper[row])
+            found.append(
+                Disclosure(label, who, int(size[row]), variable.name, category, *ends, counted)
+            )
     found.sort(key=lambda d: (d.excluded, len(d.group), -d.size, [index[n] for n in d.group]))
     return AttributeRisk(tuple(found), unchecked, sharp)
 
 
-def _groups(table: Table, bounder: Bounder) -> Iterator[tuple[str, ...]]:
-    """The released margins over identifying variables, small ones first."""
-    identifying = sum(1 << p for p, v in enumerate(table.variables) if v.role.identifies)
-    sets = {margin & identifying for margin in bounder.release.formula.sets} - {0}
-    for group in sorted(closure(sets), key=lambda s: (s.bit_count(), s)):
-        yield tuple(table.names[place] for place in bits(group))
+def pairs(
+    table: Table, sets: Sequence[int], order: int, known: Iterable[str] = ()
+) -> Iterator[tuple[tuple[str, ...], Variable]]:
+    """Groups of people and a sensitive variable of theirs, small groups first.
+
+    Of what stands in no margin, and is not `known` otherwise, nothing is told: a group by it is
+    only a part of the one without.
+    """
+    told = reduce(or_, sets, 0)
+    for name in known:
+        told |= 1 << table.names.index(name)
+    for group in groups(table, sets, order, told):
+        for place in bits(told & ~group):
+            if table.variables[place].sensitive_codes:
+                yield tuple(table.names[p] for p in bits(group)), table.variables[place]
+
+
+def groups(table: Table, sets: Sequence[int], order: int, told: int) -> list[int]:
+    """Everybody, all groups by up to `order` identifying variables, and larger released ones."""
+    identifying = [p for p in bits(told) if table.variables[p].role.identifies]
+    mask = sum(1 << p for p in identifying)
+    small = {
+        sum(1 << p for p in chosen)
+        for d in range(min(order, len(identifying)) + 1)
+        for chosen in combinations(identifying, d)
+    }
+    large = {s for s in closure({margin & mask for margin in sets} - {0}) if s.bit_count() > order}
+    return sorted(small | large, key=lambda s: (s.bit_count(), s))
 
 
 def candidates(
-    true: Table, sizes: Table, sensitive: tuple[int, ...], share: float, exclusion: bool
+    table: Table,
+    true: Table,
+    sizes: Table,
+    sensitive: tuple[int, ...],
+    share: float,
+    exclusion: bool,
 ) -> Cells:
     """Cells (g, c) that the true counts allow to be disclosed: bounds can only be weaker."""
     repeated = np.repeat(sizes.codes, len(sensitive), axis=0)
     codes = np.column_stack([repeated, np.tile(np.array(sensitive), len(sizes))])
+    codes = codes.astype(true.codes.dtype)
     counts = true.lookup(codes)
     group = np.repeat(sizes.counts, len(sensitive))
     chosen = counts >= share * group - 1e-9
     if exclusion:
         chosen |= counts == 0
-    return Cells(true.variables, codes[chosen].astype(true.codes.dtype), counts[chosen])
+    cells = Cells(true.variables, codes[chosen], counts[chosen])
+    return cells.take(~_by_nature(table, cells)) if table.impossible else cells
+
+
+def _by_nature(table: Table, cells: Cells) -> Bools:
+    """Where it is no news: the category is impossible in the group, or all others are."""
+    size = cells.variables[-1].size
+    every = np.repeat(cells.codes, size, axis=0)
+    every[:, -1] = np.tile(np.arange(size), len(cells))
+    out = holds(table.ruled_out, cells.variables, every)
+    grid = out.reshape(len(cells), size)
+    own = grid[np.arange(len(cells)), cells.codes[:, -1]]
+    return np.asarray(own | (grid.sum(1) == size - 1))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from discreet.intruder.candidates import judge
+from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
 from discreet.risk.attribute import candidates
 from discreet.table.cells import Cells
-from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
 from discreet.table.words import spoken
 
@@ -48,53 +50,57 @@ def believed_attributes(
     seconds: float = 60.0,
     seed: int = 0,
 ) -> tuple[BelievedAttribute, ...]:
-    """Groups of released margins, up to `order` variables, in which a category has the share.
+    """Groups by up to `order` identifying variables in which a category has the share in truth.
 
     The probability that it has, given the release, over all tables that fit or over draws; most
-    probable first.
+    probable first. In a table without anybody in the group, the group has no category.
 
     >>> table = Table.of([[9, 0], [5, 4]], Town=["A", "B"], Ill=["no", "yes"])
     >>> believed_attributes(table, Release.margins(table, "Town + Ill"), CellWeights.uniform())[0]
     BelievedAttribute(group={'Town': 'A'}, ..., probability=0.2..., standard_error=0.0)
     """
-    groups = list(_groups(table, release, share, order))
-    if not groups:
+    having = list(_having(table, share, order))
+    if not having:
         return ()
     known = judge(
         release, lambda _: True, table.all(), weights=weights, limit=limit, draws=draws,
         seconds=seconds, seed=seed,
     )  # fmt: skip
     found = []
-    for cells, sizes in groups:
+    for cells, sizes in having:
         variable = cells.names[-1]
-        codes = known.cells.project(cells.names)
+        whose = Cells(cells.variables[:-1], cells.codes[:, :-1], sizes)
+        people, members = (
+            Below.of(known.cells.names, known.cells.codes, some).sums(known.counts)
+            for some in (whose, cells)
+        )
+        has = (people > 0) & (members >= share * people - 1e-9)
         for row in range(len(cells)):
-            member = (codes == cells.codes[row]).all(1)
-            has = known.counts[:, member].sum(1) >= share * sizes[row] - 1e-9
             label = cells.label(row)
             category = label.pop(variable)
-            chance = min(1.0, float(known.mass[has].sum()))
-            error = 0.0 if known.exact else (chance * (1 - chance) / draws) ** 0.5
-            who, size = spoken(label, table.variables), int(sizes[row])
+            chance, error = dataclasses.replace(known, holds=has[:, row]).probability()
+            who, size = spoken(label, table.variables) or "the whole table", int(sizes[row])
             found.append(BelievedAttribute(label, who, size, variable, category, chance, error))
     return tuple(sorted(found, key=lambda b: (-b.probability, len(b.group), -b.size)))
 
 
-def _groups(
-    table: Table, release: Release, share: float, order: int
+def _having(
+    table: Table, share: float, order: int
 ) -> Iterator[tuple[Cells, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
     """Cells (g, c) where the group has the category in truth, and the groups' sizes."""
-    identifying = sum(1 << p for p, v in enumerate(table.variables) if v.role.identifies)
-    sets = closure({margin & identifying for margin in release.formula.sets} - {0})
-    for group in sorted(sets, key=lambda s: (s.bit_count(), s)):
-        if group.bit_count() > order:
-            continue
-        names = [table.names[place] for place in bits(group)]
+    for names in groups(table, order):
         sizes = table.margin(names)
         for variable in table.variables:
             if not variable.sensitive_codes or variable.name in names:
                 continue
             true = table.margin([*names, variable.name])
-            cells = candidates(true, sizes, variable.sensitive_codes, share, False)
+            cells = candidates(table, true, sizes, variable.sensitive_codes, share, False)
             if len(cells):
                 yield cells, sizes.lookup(cells.codes[:, :-1])
+
+
+def groups(table: Table, order: int) -> Iterator[tuple[str, ...]]:
+    """Sets of up to `order` identifying variables, smallest first: the empty one is everybody."""
+    names = [variable.name for variable in table.variables if variable.role.identifies]
+    for size in range(min(order, len(names)) + 1):
+        yield from combinations(names, size)

@@ -14,6 +14,7 @@ from discreet.errors import DataError
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior
 from discreet.release.release import Release
+from discreet.risk.small import observable
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 
@@ -24,7 +25,11 @@ LEAST_SURPRISE = 10.0  # nats
 
 @dataclass(frozen=True, eq=False)
 class BeliefRisk:
-    """What an intruder believes about the small counts, held against the truth."""
+    """What an intruder believes about small counts, held against the truth.
+
+    `cells` are of the table or of a margin of it; `entropy`, `true_table` and `surprise` are about
+    the whole table.
+    """
 
     table: Table
     cells: Cells
@@ -74,8 +79,10 @@ class BeliefRisk:
 
         Large if the intruder's model fits badly.
         """
-        whole = self.posterior.whole
-        return None if whole is None else -whole.log_probability(self.table) - whole.entropy
+        whole, entropy = self.posterior.whole, self.entropy
+        if whole is None or entropy is None:
+            return None
+        return -whole.log_probability(self.table) - entropy
 
     @property
     def under(self) -> str:
@@ -126,20 +133,25 @@ def belief_risk(
 ) -> BeliefRisk:
     """Beliefs about the counts from 1 to `at_most`, or from 0 on, under a model of the intruder.
 
+    Of the table over the identifying variables: of others, a small count identifies nobody.
+
     >>> from discreet.table.load import load
     >>> table = load("example:tract")
     >>> belief_risk(table, Release.margins(table, "Race*Income + Income*Gender"), model="uniform")
     BeliefRisk(4 small counts, 0 guessed right, a true count has at most probability 0.500)
     """
-    cells = table.small(at_most)
+    seen = observable(table)
+    cells = seen.small(at_most)
     if zeros:
-        if table.size > MOST_ZEROS:
+        if seen.size > MOST_ZEROS:
             raise DataError(
-                f"the table has {table.size:,} cells, and zeros are looked at one by one up to "
+                f"the table has {seen.size:,} cells, and zeros are looked at one by one up to "
                 f"{MOST_ZEROS:,}; leave zeros out."
             )
-        every = table.all()
+        every = seen.all()
         cells = every.take(np.flatnonzero(every.counts <= at_most))
+    if not seen.variables:
+        cells = cells.take(slice(0, 0))
     found = posterior(
         release,
         cells,

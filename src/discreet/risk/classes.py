@@ -17,11 +17,13 @@ from discreet.data.classes import check_columns, group_records
 from discreet.data.codebook import MISSING, Codebook, Missing
 from discreet.data.count import choose_columns
 from discreet.data.examples import PREFIX
-from discreet.data.sources import Source
+from discreet.data.sources import Source, open_source
+from discreet.data.totals import check_people
 from discreet.errors import DataError
 from discreet.table.keys import keys as cell_keys
 from discreet.table.load import load
 from discreet.table.microdata import Microdata
+from discreet.table.read import the_codebook
 from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -136,11 +138,15 @@ def key_classes(
     count: str | None = None,
     codebook: Codebook | str | Path | None = None,
     table: str | None = None,
+    records: bool = False,
+    crosstab: str | None = None,
+    totals: str | None = None,
 ) -> KeyClasses:
     """Count the records of a file, frame or database by `keys`; only classes leave the engine.
 
     `weights` names the column of survey weights (the codebook's by default), `rows` asks for row
-    numbers. Cells with a `count` column, examples and a `Table` have neither.
+    numbers. Cells with a `count` column, examples and a `Table` have neither. `records`,
+    `crosstab` and `totals` are those of `load`.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"Sex": ["f", "m", "f"], "Age": [30, 30, None]})
@@ -150,23 +156,29 @@ def key_classes(
     rule, names = MissingKey.named(missing), key_names(keys)
     if isinstance(data, Table):
         return _told_apart(KeyClasses(data.margin(names), rule))
-    if count is not None or (isinstance(data, str) and data.startswith(PREFIX)):
+    kind: dict[str, Any] = {"records": records, "totals": totals}
+    shipped = isinstance(data, str) and data.startswith(PREFIX)
+    if shipped or count is not None or crosstab is not None:
         if weights is not None:
             raise DataError("weights go with records, not with cells that are counted; leave out.")
-        cells = load(data, count=count, codebook=codebook, table=table)
+        cells = load(data, count=count, codebook=codebook, table=table, crosstab=crosstab, **kind)
         return _told_apart(KeyClasses(cells.margin(names), rule))
-    people = Microdata.read(data, codebook=codebook, table=table)
-    book = dataclasses.replace(people.codebook, missing=Missing.CATEGORY)
+    book = the_codebook(codebook)
     weights = book.weights if weights is None else weights
-    source = people.source
+    source = open_source(data, table=table)
+    if weights in source.columns:
+        book = dataclasses.replace(book, weights=weights)
+    people = Microdata.read(source, codebook=book, **kind)
+    book = dataclasses.replace(people.codebook, missing=Missing.CATEGORY)
     check_columns(source, [*names, *([weights] if weights else [])])
     if weights in names:
         raise DataError(f"column {weights!r} is the weight; leave it out of the keys.")
     columns = choose_columns(source, names, book)
     if weights is None and not rows:
-        plain = Microdata(source, book).table(columns)
+        plain = Microdata(source, book, totals).table(columns)
         return _told_apart(KeyClasses(plain, rule, source=source))
     found = group_records(source, columns, book, weights)
+    check_people(found.variables, totals, source.name)
     return _told_apart(_classes(found, book, rule, source))
 
 

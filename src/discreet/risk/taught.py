@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import DataError
 from discreet.intruder.belief import Belief
 from discreet.intruder.predictive.categories import census, check_fraction, sampled
@@ -81,8 +83,11 @@ def taught_by_table(
     group: str | Sequence[str] | None = None,
     fraction: float = 1.0,
     prior: Prior | None = None,
+    believed: Any = None,
 ) -> Taught:
     """A person's category of `target`, from the table of it, or of it by `group`.
+
+    `believed` are expected counts in its place, if that table is not released.
 
     The person is in the table, or with a sampling `fraction` perhaps; without a prior, what is
     believed before is the whole table, if a group is learned.
@@ -108,16 +113,19 @@ def taught_by_table(
     else:
         before = census(whole) if groups else None
     rows, told = [], {}
-    for label, line in zip(labels, counts.tolist(), strict=True):
-        if not sum(line):
+    lines = counts if believed is None else np.reshape(believed, counts.shape)
+    for label, people, line in zip(labels, counts.sum(1).tolist(), lines.tolist(), strict=True):
+        if not people:
             continue
         shown = dict(zip(categories, line, strict=True))
         outside = None if prior is None else prior.given(shown)
         name = ", ".join(label) or "all"
         told[name] = shown
-        rows.append(
-            rule.judge(sampled(shown, fraction, outside), before, label=name, people=sum(line))
-        )
+        if believed is None:
+            belief = sampled(shown, fraction, outside)
+        else:
+            belief = Belief.discrete(list(categories), np.array(line) / sum(line))
+        rows.append(rule.judge(belief, before, label=name, people=people))
     ordered = _ordered(rule, rows)
     worst = ordered[0]
     about = f"{target} of somebody" + (f" whose {' and '.join(groups)} is known" if groups else "")

@@ -101,6 +101,9 @@ def uniqueness(
     count: str | None = None,
     codebook: Codebook | str | Path | None = None,
     table: str | None = None,
+    records: bool = False,
+    crosstab: str | None = None,
+    totals: str | None = None,
 ) -> Uniqueness:
     """All about the keys of a file. The population is known by survey `weights`, its size, or the
     `fraction` sampled; without, the file is taken for the population.
@@ -110,7 +113,10 @@ def uniqueness(
     >>> uniqueness(people, "Sex,Age", population=40)
     Uniqueness(4 records by Sex, Age: k 1, 2 uniques, 0.6771 expected to be linked)
     """
-    reading: dict[str, Any] = {"count": count, "codebook": codebook, "table": table}
+    reading: dict[str, Any] = {
+        "count": count, "codebook": codebook, "table": table,
+        "records": records, "crosstab": crosstab, "totals": totals,
+    }  # fmt: skip
     classes = key_classes(data, keys, missing=missing, weights=weights, rows=True, **reading)
     sampling = Sampling.of(classes, population, fraction)
     if model is not None and not sampling.known:
@@ -121,6 +127,7 @@ def uniqueness(
     risk = IndividualRisk.of(classes, sampling)
     values = None
     if sensitive is not None:
+        reading["records"] = classes.source is not None  # looked at already
         values = diversity(data, keys, sensitive, missing=missing, **reading)
     return Uniqueness(
         classes,

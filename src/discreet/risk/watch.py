@@ -2,88 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.bounds.shuttle import Shuttle
-from discreet.risk.attribute import candidates
-from discreet.table.lattice import bits
+from discreet.risk.attribute import candidates, pairs
+from discreet.table.cells import Cells
+from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
 
 Ints = NDArray[np.int64]
+Places = tuple[Ints, Ints, Ints, Ints]  # record and lane of the cell, of its group
 
 
 @dataclass(eq=False)
 class AttributeWatch:
-    """The cells (g, c) that the true counts allow to be disclosed, found once for each group."""
+    """The cells (g, c) that the true counts allow to be disclosed, found once."""
 
     table: Table
     share: float
     exclusion: bool
     order: int
-    identifying: int
-    sensitive: dict[int, tuple[int, ...]]
-    _cells: dict[int, tuple[Any, Any, Ints]] = field(default_factory=dict)
+    _places: Places | None = None
     _direct: dict[int, bool] = field(default_factory=dict)
 
-    @classmethod
-    def of(
-        cls, table: Table, *, check: bool, share: float, exclusion: bool, order: int
-    ) -> AttributeWatch:
-        identifying = sum(1 << p for p, v in enumerate(table.variables) if v.role.identifies)
-        sensitive = {p: v.sensitive_codes for p, v in enumerate(table.variables)}
-        kept = {p: codes for p, codes in sensitive.items() if codes and check}
-        return cls(table, share, exclusion, order, identifying, kept)
-
-    def __bool__(self) -> bool:
-        return bool(self.sensitive)
-
     def inside(self, margin: int) -> bool:
-        """Does the margin by itself disclose something?
-
-        Its finest groups say it: if all of a group have a category, so have all of a part of it.
-        """
+        """Does the margin by itself disclose something?"""
         if margin not in self._direct:
+            variables = self.table.variables
+            mask = sum(1 << p for p in bits(margin) if variables[p].role.identifies)
             self._direct[margin] = any(
-                len(self._candidates(group, place))
+                len(self._candidates(tuple(bits(group)), place))
                 for place in bits(margin)
-                if place in self.sensitive and (group := margin & ~(1 << place) & self.identifying)
+                if variables[place].sensitive_codes
+                for group in self._finest(mask & ~(1 << place))
             )
         return self._direct[margin]
 
-    def across(self, shuttle: Shuttle, released: Iterable[int]) -> bool:
-        """Do the bounds of a closed set of margins disclose something of a group in it?"""
-        if not self:
-            return False
-        groups = {s & self.identifying for s in released} - {0}
-        found = [self._places(shuttle, g) for g in groups if g.bit_count() <= self.order]
-        if not found:
-            return False
-        record, lane, least = map(np.concatenate, zip(*found, strict=True))
+    def _finest(self, mask: int) -> Iterable[int]:
+        """If all of a group have a category, so have all of a part of it: unless by nature."""
+        return closure([mask]) | {0} if self.table.impossible else (mask,)
+
+    def across(self, shuttle: Shuttle, sets: Sequence[int]) -> bool:
+        """Do the bounds disclose something of a group: lower(g, c) >= share upper(g)?"""
+        record, lane, group_record, group_lane = self._found(shuttle)
         lower, upper = shuttle.data[record, 0, lane], shuttle.data[record, 1, lane]
-        hit = lower >= least
+        most = shuttle.data[group_record, 1, group_lane]
+        hit = (lower >= self.share * most - 1e-9) & (most > 0)
         return bool((hit | (upper == 0)).any() if self.exclusion else hit.any())
 
-    def _candidates(self, group: int, place: int) -> Any:
-        names = [self.table.names[p] for p in bits(group)]
-        true = self.table.margin([*names, self.table.names[place]])
-        sizes = self.table.margin(names)
-        return candidates(true, sizes, self.sensitive[place], self.share, self.exclusion)
+    def _candidates(self, group: Sequence[int], place: int) -> Cells:
+        names, variable = [self.table.names[p] for p in group], self.table.variables[place]
+        sizes, true = self.table.margin(names), self.table.margin([*names, variable.name])
+        codes = variable.sensitive_codes
+        return candidates(self.table, true, sizes, codes, self.share, self.exclusion)
 
-    def _places(self, shuttle: Shuttle, group: int) -> tuple[Any, Any, Ints]:
-        """Where the cells of a group lie, and the lower bound that discloses each."""
-        if group not in self._cells:
-            parts = [(np.zeros(0, np.int64),) * 3]
-            sizes = self.table.margin([self.table.names[p] for p in bits(group)])
-            for place in self.sensitive:
-                if not group >> place & 1 and len(cells := self._candidates(group, place)):
-                    size = sizes.lookup(cells.codes[:, :-1])
-                    least = np.ceil(self.share * size - 1e-9).astype(np.int64)
-                    parts.append((*shuttle.places(cells.names, cells.codes), least))
-            record, lane, least = map(np.concatenate, zip(*parts, strict=True))
-            self._cells[group] = record, lane, least
-        return self._cells[group]
+    def _found(self, shuttle: Shuttle) -> Places:
+        """Where the cells of all groups lie, and the groups."""
+        if self._places is None:
+            none = np.zeros(0, np.int64)
+            parts: list[Places] = [(none, none, none, none)]
+            places = {name: place for place, name in enumerate(self.table.names)}
+            every = tuple(1 << place for place in places.values())
+            for names, variable in pairs(self.table, every, self.order):
+                cells = self._candidates([places[n] for n in names], places[variable.name])
+                if len(cells):
+                    own = shuttle.places(cells.names, cells.codes)
+                    group = shuttle.places(cells.names[:-1], cells.codes[:, :-1])
+                    parts.append((*own, *group))
+            a, b, c, d = map(np.concatenate, zip(*parts, strict=True))
+            self._places = a, b, c, d
+        return self._places

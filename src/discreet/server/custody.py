@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from discreet.decision.answering.answer import Outcome, Why
 from discreet.decision.answering.bench import Bench, bench
-from discreet.decision.policy import SECTIONS, Policy
+from discreet.decision.policy import Policy, sections
 from discreet.decision.simulatable import policy_rule
 from discreet.errors import DisclosureError
 from discreet.intruder.refusals import refusal_posterior
@@ -252,7 +252,7 @@ def policy_view(site: Site, slug: str) -> PolicyView:
     policy = overview.policy
     says = {
         f"{name}.{key.name}": key.metadata["says"]
-        for name, section in SECTIONS.items()
+        for name, section in sections().items()
         for key in dataclasses.fields(section)
     }
     return PolicyView(

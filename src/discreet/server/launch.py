@@ -48,6 +48,9 @@ class DataSpec:
     codebook: str | None = None
     table: str | None = None
     variables: tuple[str, ...] | None = None
+    records: bool = False
+    crosstab: str | None = None
+    totals: str | None = None
     policy: str | None = None
     set: tuple[str, ...] = ()
     frontier: str | None = None
@@ -73,6 +76,9 @@ class DataSpec:
             codebook=self.codebook,
             table=self.table,
             variables=self.variables,
+            records=self.records,
+            crosstab=self.crosstab,
+            totals=self.totals,
         )
 
     def terms(self) -> Policy:

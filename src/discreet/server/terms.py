@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.decision.policy import Policy
+from discreet.decision.rules import promises
 
 RULES = {
     "static": "A set of tables was chosen once. Every table within them is published; all others "
@@ -19,18 +20,23 @@ APPROVALS = {
 }
 
 
+def proof_words(policy: Policy) -> str:
+    """Are the bounds proven?"""
+    if policy.bounds.accept_outer:
+        return (
+            "The possible values are computed as outer bounds: the true span can be narrower than "
+            "what is computed, so that a span which seems wide enough is not proven to be."
+        )
+    return (
+        "A span counts as wide enough only if that is proven, by tables that fit all that is out. "
+        "Where there is doubt, the doubt counts against the table or goes to a custodian."
+    )
+
+
 def policy_words(policy: Policy) -> list[str]:
     """What everybody may know of the terms."""
-    rule, small = policy.server, policy.small
-    words = [
-        RULES[rule.rule],
-        f"A count of 1 to {small.most} is small. Whoever knows all that is published still finds "
-        f"an interval at least {small.width} wide for each of them.",
-    ]
-    if policy.attribute.check:
-        words.append(
-            f"No table tells the category of {policy.attribute.share:.0%} or more of a group."
-        )
+    rule = policy.server
+    words = [RULES[rule.rule], *promises(policy), proof_words(policy)]
     if rule.rule != "static":
         words.append(APPROVALS[rule.approval])
         if rule.max_order:

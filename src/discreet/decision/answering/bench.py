@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.decision.answering.space import within
 from discreet.decision.brief import Brief, Sets
+from discreet.decision.case import Case
 from discreet.decision.decide import decide
 from discreet.decision.judge import ShuttleJudge
 from discreet.decision.policy import Policy
@@ -56,11 +56,10 @@ class WholeBench:
     """Asks the rules of `assess`, each time from scratch: for small tables."""
 
     def __init__(self, brief: Brief) -> None:
-        rule = brief.policy.bounds
-        quick = dataclasses.replace(rule, witness_seconds=min(rule.witness_seconds, PROOF_SECONDS))
+        seconds = min(brief.policy.bounds.witness_seconds, PROOF_SECONDS)
         self.brief = brief
         self.out: Sets = ()
-        self.policy = dataclasses.replace(brief.policy, bounds=quick)
+        self.policy = brief.policy.effort(witness_seconds=seconds)
         self._known: dict[Sets, Verdict] = {}
 
     def verdict(self, margins: Sequence[int]) -> Verdict:
@@ -93,19 +92,16 @@ class WholeBench:
 class ShuttleBench:
     """Asks the shuttle, which follows only what a further margin changes: for large tables.
 
-    Its bounds are outer; where the policy does not accept that, or has rules beyond bounds, the
-    rules of `assess` are asked about what the shuttle does not fail. It is `broken` if what is out
-    does not keep the policy: then nothing more does.
+    What it fails is refused. What it does not fail, `decide` is asked about; unless every rule can
+    follow, outer bounds are accepted, and `decide` would ask this very shuttle. It is `broken` if
+    what is out does not keep the policy: then nothing more does.
     """
 
     def __init__(self, brief: Brief) -> None:
         self.brief = brief
         self.out: Sets = ()
         self.judge = ShuttleJudge(brief)
-        policy = brief.policy
-        self.settles = policy.bounds.accept_outer and not (
-            policy.belief.asked or policy.tables.least or policy.knowledge.target
-        )
+        self.follows = brief.policy.bounds.accept_outer and not self.judge.others
         self.broken = not self.judge.restart(())
         self._trial: Sets | None = None
         self._lower: Ints | None = None
@@ -113,12 +109,12 @@ class ShuttleBench:
     def verdict(self, margins: Sequence[int]) -> Verdict:
         if self.broken or any(map(self.rejects, margins)) or not self._holds(margins):
             return Verdict.FAIL
-        if self.settles:
+        release = self.brief.release([*self.out, *margins])
+        policy = self.brief.policy.effort(witness_seconds=0.0)
+        cells = len(self.brief.cells)
+        if self.follows and Case(self.brief.table, release, policy).bounder.one_shuttle(cells):
             return Verdict.PASS
-        formula = self.brief.formula([*self.out, *margins])
-        rule = dataclasses.replace(self.brief.policy.bounds, witness_seconds=0.0)
-        policy = dataclasses.replace(self.brief.policy, bounds=rule)
-        return decide(self.brief.table, formula, policy).verdict
+        return decide(self.brief.table, release, policy).verdict
 
     def rejects(self, margin: int) -> bool:
         """A released count, less the lower bound of a small cell in it, is too little already."""

@@ -16,6 +16,7 @@ from discreet.decision.answering.space import QuerySpace, nearest, within
 from discreet.decision.answering.vintage import Changes, VintageBench
 from discreet.decision.brief import Brief, Sets
 from discreet.decision.policy import Policy
+from discreet.decision.rules import asked
 from discreet.decision.verdict import Verdict
 from discreet.errors import DisclosureError, PolicyError
 from discreet.table.lattice import bits, maximal
@@ -47,7 +48,7 @@ class Desk:
     until then.
 
     >>> from discreet.table.load import load
-    >>> policy = Policy.of({"server.rule": "myopic", "bounds.accept_outer": True})
+    >>> policy = Policy.of({"server.rule": "myopic"})
     >>> desk = Desk(load("example:tract"), policy)
     >>> desk.ask("Gender*Income").outcome, desk.ask("Gender*Race*Income").outcome
     (<Outcome.GRANTED: 'granted'>, <Outcome.REFUSED: 'refused'>)
@@ -205,9 +206,9 @@ class Desk:
     @property
     def _monotone(self) -> bool:
         """Does a further margin never make another one safe again?"""
-        policy = self.policy
-        beliefs = policy.belief.asked or bool(policy.knowledge.target)
-        return self.rule.rule != "simulatable" and not beliefs
+        if self.rule.rule == "simulatable":
+            return False
+        return all(rule.monotone(self.policy) for rule in asked(self.policy))
 
     def _first(self, frontier: Iterable[int] | None) -> Sets:
         """The margins beyond which nothing is possible."""

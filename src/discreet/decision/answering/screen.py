@@ -1,17 +1,17 @@
 """Would the policy fail a release of many tables? Asked of all of them at once.
 
-The widths of small counts and the attribute rule, by the bounds that `decide` finds: what the
-shuttle narrows too far fails; what greedy moves show to be wide enough does not; about the few
-tables in between `decide` is asked.
+Each rule that can look at many tables does, by the bounds that `decide` finds: what the shuttle
+narrows too far fails; what greedy moves show to be wide enough does not; about the few tables in
+between `decide` is asked.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,33 +20,49 @@ from discreet.data.codebook import Variable
 from discreet.decision.brief import Sets
 from discreet.decision.decide import decide
 from discreet.decision.policy import Policy
+from discreet.decision.rules import asked
 from discreet.decision.verdict import Verdict
 from discreet.intruder.posterior.moves import MOST_COLUMNS, Kernel, cubes
 from discreet.intruder.tables.split import open_cells, separate
 from discreet.release.release import Release
+from discreet.risk.attribute import pairs
 from discreet.table.formula import Formula
 from discreet.table.keys import keys, unravel
-from discreet.table.lattice import bits, closure, maximal
+from discreet.table.lattice import bits, maximal
 from discreet.table.table import Table
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Least = Callable[[NDArray[Any]], NDArray[Any]]
 CIRCUITS = 100
-RISE, FALL, SPREAD = 0, 1, 2  # of a sum, as the kernel knows them
 ROOM = 9  # a count from which every move can start
 MOST_EFFECTS = 1 << 24
 MOST_SWAPS = 4_096
 
 
 def quick(policy: Policy) -> bool:
-    """Has the policy no rule but widths and attributes, by the tightest bounds?"""
-    others = policy.belief.asked or policy.tables.least or policy.knowledge.target
-    return not (
-        others
-        or policy.sample.check
-        or policy.closeness.share
-        or policy.bounds.method not in ("auto", "integer")
-    )
+    """Can every rule that is asked look at many tables at once, by the tightest bounds?"""
+    plain = policy.bounds.method in ("auto", "integer") and not policy.sample.check
+    return plain and all(rule.screen for rule in asked(policy))
+
+
+@dataclass(eq=False)
+class Screened:
+    """What is known of the nodes of each table when `top` is out, and which tables are unsafe.
+
+    `least` gives, where all tables are there, the least over those that share what would be out.
+    """
+
+    top: Sets
+    low: Ints
+    high: Ints
+    unsafe: Bools
+    least: Least | None = None
+    doubts: list[tuple[Ints, ...]] = field(default_factory=list)
+
+    def doubt(self, rows: Ints, nodes: Ints, kind: int, far: Ints) -> None:
+        """Whether a node can go `far` is to be shown by tables; else `decide` is asked."""
+        self.doubts.append((rows, nodes, np.full(len(rows), kind), far))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +126,16 @@ class Screen:
         if not quick(self.policy):
             return np.array([self._fails(top, row) for row in range(len(self.tables))], bool)
         if self.exact:
-            return self._checked(top, *self._extremes(margin))
-        low, high = self._settled(margin)
-        return self._checked(top, low, high, prove=True)
+            least, low, high = self._extremes(margin)
+            return self._checked(Screened(top, low, high, self._nobody, least))
+        found = Screened(top, *self._settled(margin), self._nobody)
+        unsafe = self._checked(found)
+        self._prove(top, unsafe, found.doubts)
+        return unsafe
+
+    @property
+    def _nobody(self) -> Bools:
+        return np.zeros(len(self.tables), bool)
 
     def _fails(self, top: Sets, row: int) -> bool:
         table = table_of(self.variables, self.tables[row])
@@ -151,7 +174,7 @@ class Screen:
         settle(low, high, *self.lattice.lines)
         return low, high
 
-    def _extremes(self, margin: int) -> tuple[Ints, Ints]:
+    def _extremes(self, margin: int) -> tuple[Least, Ints, Ints]:
         """With a further margin: the least and the largest of all tables that share it."""
         _, kind = np.unique(
             self.sums[:, self.lattice.cells(margin).ravel()], axis=0, return_inverse=True
@@ -159,39 +182,20 @@ class Screen:
         kind = kind.reshape(-1)
         order = np.argsort(kind, kind="stable")
         starts = np.searchsorted(kind[order], np.arange(kind.max() + 1))
-        low = np.minimum.reduceat(self.sums[order], starts)
+
+        def least(values: NDArray[Any]) -> NDArray[Any]:
+            return np.asarray(np.minimum.reduceat(values[order], starts)[kind])
+
         high = np.maximum.reduceat(self.sums[order], starts)
-        return low[kind], high[kind]
+        return least, least(self.sums), high[kind]
 
     # Rules
 
-    def _checked(self, top: Sets, low: Ints, high: Ints, *, prove: bool = False) -> Bools:
-        beta, most = self.policy.small.width, self.policy.small.most
-        rule, sums = self.policy.attribute, self.sums
-        unsafe = np.zeros(len(sums), bool)
-        doubts: list[tuple[Ints, ...]] = []  # row, node, kind, how far
-        if self._identifying and beta:
-            nodes = self.lattice.cells(self._identifying).ravel()
-            small = (sums[:, nodes] >= 1) & (sums[:, nodes] <= most)
-            unsafe |= (small & (high[:, nodes] - low[:, nodes] < beta)).any(1)
-            rows, at = np.nonzero(small)
-            doubts.append((rows, nodes[at], *_wanted(len(rows), SPREAD, beta)))
-        if rule.check:
-            group, joint = self._pairs(top)
-            size, count = sums[:, group], sums[:, joint]
-            limit = rule.share * size - 1e-9
-            some, below = size > 0, low[:, joint] < limit
-            unsafe |= (some & ~below).any(1)
-            if rule.exclusion:
-                unsafe |= (some & (high[:, joint] == 0)).any(1)
-                rows, at = np.nonzero(some & (count == 0))
-                doubts.append((rows, joint[at], *_wanted(len(rows), RISE, 1)))
-            rows, at = np.nonzero(some & (count >= limit))
-            fall = count[rows, at] - np.ceil(limit[rows, at]).astype(np.int64) + 1
-            doubts.append((rows, joint[at], np.full(len(rows), FALL), fall))
-        if prove:
-            self._prove(top, unsafe, doubts)
-        return unsafe
+    def _checked(self, found: Screened) -> Bools:
+        for rule in asked(self.policy):
+            assert rule.screen is not None
+            rule.screen(self, found)
+        return found.unsafe
 
     def _prove(self, top: Sets, unsafe: Bools, doubts: list[tuple[Ints, ...]]) -> None:
         """Look for tables that show what the bounds only allow; else ask `decide`."""
@@ -211,26 +215,26 @@ class Screen:
             unsafe[row] = self._fails(top, row)
 
     @cached_property
-    def _identifying(self) -> int:
+    def identifying(self) -> int:
         return sum(1 << place for place, v in enumerate(self.variables) if v.role.identifies)
 
-    def _pairs(self, top: Sets) -> tuple[Ints, Ints]:
-        """The nodes of released groups, and of each with a sensitive category besides."""
-        order, groups, joints = self.policy.attribute.order, [], []
-        for group in closure({s & self._identifying for s in top} - {0}):
-            for place, variable in enumerate(self.variables):
-                joint = group | 1 << place
-                if not variable.sensitive_codes or joint == group:
-                    continue
-                if group.bit_count() > order and not any(joint & ~s == 0 for s in top):
-                    continue
-                axis = (joint & ((1 << place) - 1)).bit_count()
-                cells = np.moveaxis(self.lattice.cells(joint), axis, -1)
-                cells = cells[..., list(variable.sensitive_codes)]
-                joints.append(cells.ravel())
-                groups.append(np.repeat(self.lattice.cells(group).ravel(), cells.shape[-1]))
-        none = [np.zeros(0, np.int64)]
-        return np.concatenate(groups or none), np.concatenate(joints or none)
+    def groups(self, top: Sets) -> tuple[Ints, Ints]:
+        """The nodes of groups of people, and of each with a sensitive category besides."""
+        none, order = [np.zeros(0, np.int64)], self.policy.attribute.order
+        found, joints = list[Ints](), list[Ints]()
+        like = table_of(self.variables, self.tables[0])
+        places = {v.name: place for place, v in enumerate(self.variables)}
+        for names, variable in pairs(like, top, order):
+            group, place = sum(1 << places[name] for name in names), places[variable.name]
+            joint = group | 1 << place
+            if len(names) > order and not any(joint & ~s == 0 for s in top):
+                continue
+            axis = (joint & ((1 << place) - 1)).bit_count()
+            cells = np.moveaxis(self.lattice.cells(joint), axis, -1)
+            cells = cells[..., list(variable.sensitive_codes)]
+            joints.append(cells.ravel())
+            found.append(np.repeat(np.ravel(self.lattice.cells(group)), cells.shape[-1]))
+        return np.concatenate(found or none), np.concatenate(joints or none)
 
     def _moves(self, top: Sets) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
         """Moves that keep the margins: where each begins, its cells, its steps, its effects."""
@@ -239,10 +243,6 @@ class Screen:
             effects = np.ascontiguousarray(self.lattice.sums(moves.astype(np.int16)).T)
             row, cell = np.nonzero(moves)
             yield np.searchsorted(row, np.arange(len(moves) + 1)), cell, moves[row, cell], effects
-
-
-def _wanted(n: int, kind: int, far: int) -> tuple[Ints, Ints]:
-    return np.full(n, kind), np.full(n, far)
 
 
 def moves_of(variables: tuple[Variable, ...], top: Sets) -> Iterator[Ints]:
@@ -310,6 +310,5 @@ def table_of(variables: tuple[Variable, ...], counts: Ints) -> Table:
 def fails(table: Table, top: Sets, policy: Policy) -> bool:
     """Does the policy fail these margins of the table, by the tightest bounds there are?"""
     method = "integer" if policy.bounds.method == "auto" else policy.bounds.method
-    rule = dataclasses.replace(policy.bounds, method=method, seconds=math.inf, witness_seconds=0.0)
-    policy = dataclasses.replace(policy, bounds=rule)
+    policy = policy.effort(method=method, seconds=math.inf, witness_seconds=0.0)
     return decide(table, Formula(table.names, top), policy).verdict is Verdict.FAIL

@@ -62,7 +62,9 @@ class Simulated:
     @property
     def _most(self) -> int:
         """Draws that a request close to delta may take."""
-        return min(MORE * self.policy.server.draws, MOST_SUMS // Lattice(self.table.shape).size)
+        return min(
+            MORE * int(self.policy.server.draws), MOST_SUMS // Lattice(self.table.shape).size
+        )
 
     def _state(self, out: Sets, draws: int) -> tuple[Believed, Screen]:
         if (out, draws) not in self._states:
@@ -84,6 +86,11 @@ def _check(table: Table, policy: Policy) -> None:
     shape, draws = table.shape, policy.server.draws
     cells, sums = math.prod(shape), Lattice(shape).size
     told = "use the static rule, whose refusals tell nothing either, or a smaller table."
+    if table.impossible:
+        raise PolicyError(
+            "the simulatable rule does not know of combinations that cannot occur; use the static "
+            "rule."
+        )
     if sums * draws > MOST_SUMS:
         raise PolicyError(
             f"the simulatable rule would follow {sums:,} sums of {cells:,} cells in each of "
@@ -91,6 +98,6 @@ def _check(table: Table, policy: Policy) -> None:
         )
     if not quick(policy) and cells > SLOW_CELLS:
         raise PolicyError(
-            f"beyond widths and attributes, the simulatable rule judges tables of up to "
+            f"under rules that judge tables one by one, the simulatable rule takes tables of up to "
             f"{SLOW_CELLS} cells, and this one has {cells:,}; {told}"
         )

@@ -35,16 +35,18 @@ class Changes:
         codes = np.unique(np.concatenate([new.codes, old.codes]), axis=0)
         more = new.lookup(codes) - old.lookup(codes)
         self.parts = tuple(
-            Table.from_cells(new.variables, codes[side > 0], side[side > 0])
+            Table.from_cells(
+                new.variables, codes[side > 0], side[side > 0], impossible=new.impossible
+            )
             for side in (more, -more)
             if (side > 0).any()
         )
         self.old_out = old_out
         # a model of the population is one of the whole table, not of what changed
         sample = dataclasses.replace(policy.sample, check=False)
+        policy = dataclasses.replace(policy, given={**policy.given, "sample": sample})
         seconds = min(policy.bounds.witness_seconds, PROOF_SECONDS)
-        bounds = dataclasses.replace(policy.bounds, witness_seconds=seconds)
-        self.policy = dataclasses.replace(policy, sample=sample, bounds=bounds)
+        self.policy = policy.effort(witness_seconds=seconds)
         self._known: dict[Sets, Verdict] = {}
 
     def shared(self, out: Iterable[int]) -> Sets:

@@ -10,7 +10,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from discreet.decision.policy import SECTIONS, Policy
+from discreet.decision.policy import Policy
+from discreet.decision.policy import sections as every_section
 from discreet.errors import DisclosureError, PolicyError
 from discreet.server import custody, views
 from discreet.server.catalogue import Overview
@@ -54,7 +55,7 @@ def sections(policy: Policy) -> list[tuple[str, str, list[Key]]]:
     """Every section with what it is about and its keys."""
     return [
         (name, section.__doc__ or "", [_key(policy, name, e) for e in dataclasses.fields(section)])
-        for name, section in SECTIONS.items()
+        for name, section in every_section().items()
     ]
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from discreet.decision.policy import Policy
+from discreet.decision.rules import promises as promises
 from discreet.look.palette import number, percent, plural
+from discreet.server.terms import proof_words as proof_words
 
 STATUS = {  # word, symbol
     "released": ("Released", "✓"),
@@ -109,53 +111,6 @@ def price(policy: Policy) -> str:
         "myopic": "What refusals tell is not counted by the thresholds above.",
         "simulatable": "An answer may be unsafe by the data, as said above; the rule cannot look.",
     }[policy.server.rule]
-
-
-def protects(policy: Policy) -> list[str]:
-    """What is asked of all that is out together."""
-    small, attribute, belief = policy.small, policy.attribute, policy.belief
-    counts = "1" if small.most == 1 else f"1 to {small.most}"
-    said = [
-        f"Counts of {counts} in the full table are small: they may point at a person. From all "
-        f"published tables together, the possible values of each must span at least "
-        f"{small.width}, such as 0 to {small.width}."
-    ]
-    if policy.sample.check:
-        said.append("Only small counts that may be small in the population, too, are guarded.")
-    if policy.closeness.share:
-        said.append(
-            f"The possible values of every count must reach {percent(policy.closeness.share)} of "
-            "it away from it."
-        )
-    if attribute.check:
-        said.append(
-            f"Nobody may learn that at least {percent(attribute.share)} of a group share a category"
-            + (
-                ", or that a category is ruled out for a whole group."
-                if attribute.exclusion
-                else "."
-            )
-        )
-    if policy.tables.least:
-        said.append(f"At least {number(policy.tables.least)} tables must fit all that is out.")
-    if belief.asked:
-        said.append("Limits on what an informed reader may believe of a count are kept as well.")
-    if policy.knowledge.target:
-        said.append(f"What the tables teach about a person's {policy.knowledge.target} is limited.")
-    return said
-
-
-def proof(policy: Policy) -> str:
-    """Are the bounds proven?"""
-    if policy.bounds.accept_outer:
-        return (
-            "The possible values are computed as outer bounds: the true span can be narrower than "
-            "what is computed, so that a span which seems wide enough is not proven to be."
-        )
-    return (
-        "A span counts as wide enough only if that is proven, by tables that fit all that is out. "
-        "Where there is doubt, the doubt counts against the table or goes to a custodian."
-    )
 
 
 def limits(policy: Policy) -> list[str]:

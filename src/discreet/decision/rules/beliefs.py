@@ -1,34 +1,70 @@
-"""The rule on what an intruder believes: section 4 of Dobra, Fienberg & Trottini 2003."""
+"""Beliefs: what an intruder thinks probable (section 4 of Dobra, Fienberg & Trottini 2003)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from discreet.decision.case import Case
+from discreet.decision.findings import MOST_NAMED
+from discreet.decision.policy import Policy, key
+from discreet.decision.rule import Rule
 from discreet.decision.verdict import Reason, Verdict, worst
 from discreet.risk.belief import BeliefRisk
 from discreet.table.words import spoken
 
-RULE = "beliefs"
-MOST_NAMED = 100
+NAME = "beliefs"
 SURE = 3  # standard errors: nearer to a limit, nothing is decided
 
 
-def beliefs(case: Case) -> Reason | None:
+@dataclass(frozen=True)
+class Belief:
+    """What an intruder believes: an interval can be wide and its true count nearly certain."""
+
+    most: float = key(
+        0.0, "no true small count may be this probable or more; 0 switches it off", most=1
+    )
+    identified: float = key(
+        1.0,
+        "at most this share of the small counts may be guessed right; 1 switches it off",
+        most=1,
+    )
+    threshold: float = key(0.0, "an intruder acts on a guess of at least this probability", most=1)
+    people: float = key(0.0, "at most so many people identified, on average; 0 switches it off")
+    true_table: float = key(
+        1.0, "the true table may have at most this probability; 1 switches it off", most=1
+    )
+    attribute: float = key(
+        0.0, "no group's true category may be this probable or more; 0 switches it off", most=1
+    )
+    entropy: float = key(0.0, "nats that the belief about the table must keep; 0 switches it off")
+    zeros: bool = key(False, "are zeros small counts too?")
+    model: str = key("saturated", "of the intruder: saturated, uniform, average, or a formula")
+    prior: float = key(0.5, "Dirichlet parameter of each cell, above 0")
+    standard_error: float = key(0.002, "of sampled probabilities")
+    seconds: float = key(60.0, "time for the beliefs")
+
+    @property
+    def asked(self) -> bool:
+        """Is any of the limits on?"""
+        limits = (self.most, self.people, self.entropy, self.attribute)
+        return any(limits) or self.identified < 1 or self.true_table < 1
+
+
+def judge(case: Case) -> Reason:
     """Every limit of the policy on beliefs holds, and the beliefs can be trusted."""
-    if not case.policy.belief.asked:
-        return None
     risk = case.belief
     convergence = risk.posterior.convergence
     if convergence is not None and not convergence.converged:
-        return Reason(RULE, Verdict.REVIEW, f"{'; '.join(convergence.problems)}.")
+        return Reason(NAME, Verdict.REVIEW, f"{'; '.join(convergence.problems)}.")
     found = list(_limits(case))
     verdict = worst(reason.verdict for reason in found)
     told = [reason for reason in found if reason.verdict is verdict]
     said = f"under {risk.under} " + "; ".join(reason.text for reason in told)
-    return Reason(RULE, verdict, f"{said}.", tuple(c for reason in told for c in reason.cells))
+    return Reason(NAME, verdict, f"{said}.", tuple(c for reason in told for c in reason.cells))
 
 
 def _limits(case: Case) -> Iterator[Reason]:
@@ -53,13 +89,13 @@ def _limits(case: Case) -> Iterator[Reason]:
 
 
 def _reason(held: bool, text: str) -> Reason:
-    return Reason(RULE, Verdict.PASS if held else Verdict.FAIL, text)
+    return Reason(NAME, Verdict.PASS if held else Verdict.FAIL, text)
 
 
 def _whole(value: float | None, limit: float, sign: int, text: str) -> Reason:
     """A limit on the belief about the whole table, which is not always known."""
     if value is None:
-        return Reason(RULE, Verdict.REVIEW, "the belief about the whole table is not known")
+        return Reason(NAME, Verdict.REVIEW, "the belief about the whole table is not known")
     return _reason(sign * value >= sign * limit, text.format(value))
 
 
@@ -68,9 +104,9 @@ def _attribute(case: Case, limit: float) -> Reason:
     found = case.believed
     if found is None:
         text = "beliefs about groups are not known under this model; take saturated or uniform"
-        return Reason(RULE, Verdict.REVIEW, text)
+        return Reason(NAME, Verdict.REVIEW, text)
     if not found:
-        return Reason(RULE, Verdict.PASS, "no group has a sensitive category to be believed")
+        return Reason(NAME, Verdict.PASS, "no group has a sensitive category to be believed")
     over = [b for b in found if b.probability - SURE * b.standard_error >= limit]
     doubtful = any(b.probability + SURE * b.standard_error >= limit for b in found)
     verdict = Verdict.FAIL if over else Verdict.REVIEW if doubtful else Verdict.PASS
@@ -78,7 +114,7 @@ def _attribute(case: Case, limit: float) -> Reason:
         {"cell": b.group | {b.variable: b.category}, "size": b.size, "probability": b.probability}
         for b in over[:MOST_NAMED]
     )
-    return Reason(RULE, verdict, f"{found[0]}, and the limit is {limit:g}", cells)
+    return Reason(NAME, verdict, f"{found[0]}, and the limit is {limit:g}", cells)
 
 
 def _most_probable(risk: BeliefRisk, limit: float) -> Reason:
@@ -100,4 +136,30 @@ def _most_probable(risk: BeliefRisk, limit: float) -> Reason:
         }
         for row in over[np.argsort(-risk.truth[over], kind="stable")][:MOST_NAMED]
     )
-    return Reason(RULE, verdict, text, cells)
+    return Reason(NAME, verdict, text, cells)
+
+
+def measures(case: Case) -> dict[str, Any]:
+    return {"belief": case.belief.to_json()}
+
+
+def assumes(case: Case) -> Iterable[str]:
+    yield f"An intruder's beliefs are those of {case.belief.under}."
+
+
+def promises(policy: Policy) -> Iterable[str]:
+    yield "Limits on what an informed reader may believe of a count are kept as well."
+
+
+RULE = Rule(
+    NAME,
+    judge,
+    section="belief",
+    keys=Belief,
+    asked=lambda policy: policy.belief.asked,
+    measures=measures,
+    assumes=assumes,
+    promises=promises,
+    place=60,
+    drawn=True,
+)

@@ -1,0 +1,143 @@
+"""Attribute disclosure: no group's members are known to have, or not to have, a category."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet._kernels.sides import FALL, RISE
+from discreet.decision.case import Case
+from discreet.decision.findings import MOST_NAMED
+from discreet.decision.policy import Policy, key
+from discreet.decision.rule import Rule, always
+from discreet.decision.verdict import Reason, Verdict
+from discreet.look.palette import percent
+from discreet.risk.watch import AttributeWatch
+from discreet.table.words import several
+
+if TYPE_CHECKING:
+    from discreet.decision.answering.screen import Screen, Screened
+    from discreet.decision.brief import Brief
+
+NAME = "attribute disclosure"
+CLOSE = 1e-9
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Attribute disclosure: what is learned of every member of a group."""
+
+    check: bool = key(True, "is attribute disclosure checked?")
+    share: float = key(
+        0.95, "a lower bound of this share of a group tells the category of its members", most=1
+    )
+    exclusion: bool = key(True, "does it count that a category is ruled out for a group?")
+    order: int = key(4, "groups by up to this many variables are checked across margins", least=1)
+
+
+def judge(case: Case) -> Reason:
+    """No category is known to be, or not to be, that of a group's members."""
+    risk, rule = case.attribute, case.policy.attribute
+    if not any(variable.sensitive_codes for variable in case.table.variables):
+        return Reason(NAME, Verdict.PASS, "no variable is sensitive.")
+    if risk.disclosures:
+        first, more = risk.disclosures[0], len(risk.disclosures) - 1
+        tail = f"; {several(more, 'more group is', 'more groups are')} disclosed" if more else ""
+        cells = tuple(
+            {
+                "cell": d.group | {d.variable: d.category},
+                "group": d.group,
+                "size": d.size,
+                "lower": d.lower,
+                "upper": d.upper,
+            }
+            for d in risk.disclosures[:MOST_NAMED]
+        )
+        return Reason(NAME, Verdict.FAIL, f"{first}{tail}.", cells)
+    if risk.unchecked:
+        return Reason(
+            NAME,
+            Verdict.REVIEW,
+            f"groups by more than {rule.order} variables were not checked across margins "
+            f"({risk.unchecked:,} combinations); raise attribute.order to check them.",
+        )
+    if not risk.sharp and not case.policy.bounds.accept_outer:
+        return Reason(
+            NAME,
+            Verdict.REVIEW,
+            "nothing is disclosed by outer bounds, but they are not proven tight.",
+        )
+    note = "" if risk.sharp else " (outer bounds, accepted by the policy)"
+    return Reason(
+        NAME,
+        Verdict.PASS,
+        f"no group by up to {several(rule.order, 'variable')} is known to have or not to have a "
+        f"sensitive category (limit {rule.share:.0%} of a group){note}.",
+        outer=not risk.sharp,
+    )
+
+
+def measures(case: Case) -> dict[str, Any]:
+    return {"disclosed_groups": len(case.attribute.disclosures)}
+
+
+def assumes(case: Case) -> Iterable[str]:
+    order = case.policy.attribute.order
+    yield (
+        f"Across margins, an intruder knows up to {several(order, 'identifying variable')} of a "
+        "person; larger groups were checked inside the published tables."
+    )
+
+
+def promises(policy: Policy) -> Iterable[str]:
+    rule = policy.attribute
+    tail = ", or that a category is ruled out for a whole group." if rule.exclusion else "."
+    yield (
+        f"Nobody may learn that at least {percent(rule.share)} of a group, or of everybody, share "
+        f"a category{tail}"
+    )
+
+
+def follow(brief: Brief) -> AttributeWatch:
+    rule = brief.policy.attribute
+    return AttributeWatch(brief.table, rule.share, rule.exclusion, rule.order)
+
+
+def screen(tables: Screen, found: Screened) -> None:
+    """Of each table, the groups whose nodes tell a category, or are not proven not to."""
+    rule, sums = tables.policy.attribute, tables.sums
+    group, joint = tables.groups(found.top)
+    size, count = sums[:, group], sums[:, joint]
+    some = size > 0
+    known = found.low[:, joint] >= rule.share * found.high[:, group] - CLOSE
+    if found.least is not None:  # all tables are there: numerator and denominator together
+        known = found.least(count - rule.share * size) >= -CLOSE
+    found.unsafe |= (some & known).any(1)
+    if rule.exclusion:
+        found.unsafe |= (some & (found.high[:, joint] == 0)).any(1)
+        rows, at = np.nonzero(some & (count == 0))
+        found.doubt(rows, joint[at], RISE, np.ones(len(rows), np.int64))
+    rows, at = np.nonzero(some & (count >= rule.share * size - CLOSE))
+    # a count below the share of the least that the group can be shows it
+    enough = np.ceil(rule.share * found.low[:, group][rows, at] - CLOSE).astype(np.int64)
+    found.doubt(rows, joint[at], FALL, count[rows, at] - enough + 1)
+
+
+RULE = Rule(
+    NAME,
+    judge,
+    section="attribute",
+    keys=Attribute,
+    asked=lambda policy: policy.attribute.check,
+    monotone=always,
+    measures=measures,
+    assumes=assumes,
+    promises=promises,
+    follow=follow,
+    screen=screen,
+    place=30,
+    drawn=True,
+)

@@ -1,0 +1,259 @@
+"""One law: no shortcut passes what `decide` fails, and `decide` passes nothing that is unsafe.
+
+Random tables, roles, releases and policies, against enumeration of all integer tables that fit.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from discreet.decision.alternatives import alternatives, decide_merged
+from discreet.decision.answering.bench import ShuttleBench, WholeBench
+from discreet.decision.answering.desk import Desk
+from discreet.decision.answering.screen import Screen, fails, table_of
+from discreet.decision.assess import assess
+from discreet.decision.brief import Brief
+from discreet.decision.decide import decide
+from discreet.decision.frontier import frontier
+from discreet.decision.judge import ShuttleJudge
+from discreet.decision.rule import Rule
+from discreet.decision.rules import register, registered
+from discreet.decision.verdict import Reason, Verdict
+from discreet.errors import DataError, DisclosureError, PolicyError
+from discreet.table.formula import Formula
+from discreet.table.table import Table
+from lawcases import broken, fitting, random_case
+
+CHUNKS, CASES = 20, 250
+
+
+def check_decide(case, rng):
+    """PASS only if nothing is broken by enumeration; FAIL only if something is."""
+    found = decide(case.table, case.formula, case.policy)
+    wrong = broken(case)
+    if found.verdict is Verdict.PASS:
+        assert not wrong, (found, wrong)
+    if found.verdict is Verdict.FAIL:
+        named = {r.rule for r in found.reasons if r.verdict is Verdict.FAIL}
+        assert named <= set(wrong), (found, wrong)
+
+
+def safe(case, sets):
+    """Is a release of these margins safe by enumeration, as far as it can be listed?"""
+    axes = tuple(tuple(a for a in range(case.array.ndim) if s >> a & 1) for s in sets)
+    part = dataclasses.replace(case, margins=axes)
+    return fitting(part) is None or not broken(part)
+
+
+def check_assess(case, rng):
+    found = assess(case.table, case.formula, case.policy.change({"alternatives.number": 0}))
+    assert found.verdict is decide(case.table, case.formula, case.policy).verdict
+
+
+def check_frontier(case, rng):
+    """In all methods: the verdict is that of `decide`, PASS is safe, and what is proven best is."""
+    method = ("best", "greedy", "decomposable")[rng.integers(3)]
+    certified = bool(rng.random() < 0.5)
+    try:
+        found = frontier(
+            case.table, policy=case.policy, method=method, certified=certified, seconds=20
+        )
+    except DisclosureError:
+        return
+    verdict = decide(case.table, found.formula, case.policy).verdict
+    assert found.decision.verdict is verdict
+    if verdict is Verdict.PASS:
+        assert safe(case, found.formula.sets)
+    else:
+        assert not certified
+
+
+def check_huge(case, rng):
+    """As if no shuttle of the table fitted."""
+    tiny = case.policy.change({"bounds.gigabytes": 1e-12})
+    method = ("best", "greedy", "decomposable")[rng.integers(3)]
+    try:
+        found = frontier(case.table, policy=tiny, method=method, seconds=20)
+    except (DataError, DisclosureError):
+        return
+    assert found.decision.verdict is decide(case.table, found.formula, tiny).verdict
+    if found.decision.verdict is Verdict.PASS:
+        assert safe(case, found.formula.sets)
+
+
+def check_shuttle(case, rng):
+    """What the shuttle refuses is unsafe; what its bench grants, `decide` grants."""
+    brief = Brief(case.table, case.policy)
+    judge = ShuttleJudge(brief)
+    if not judge.restart(case.sets):
+        assert not safe(case, case.sets)
+    elif len(case.sets) > 1:
+        judge = ShuttleJudge(brief)
+        if judge.restart(case.sets[:1]) and not judge.add(case.sets[1:]):
+            assert not safe(case, case.sets)
+    bench = ShuttleBench(brief)
+    verdict = bench.verdict(case.sets)
+    if verdict is Verdict.PASS:
+        assert decide(case.table, case.formula, case.policy).verdict is not Verdict.FAIL
+        assert safe(case, case.sets)
+
+
+def check_alternatives(case, rng):
+    policy = case.policy.change({"alternatives.number": 2, "alternatives.seconds": 20.0})
+    formula = Formula(case.table.names, case.sets)
+    for offer in alternatives(case.table, formula, policy):
+        assert offer.decision.verdict is Verdict.PASS
+        assert safe(case, offer.formula.sets)
+
+
+def check_merged(case, rng):
+    """A merged variable, judged on the original categories."""
+    axis = int(rng.integers(case.array.ndim))
+    variable = case.table.variables[axis]
+    group_of = {c: ("x" if code else "y") for code, c in enumerate(variable.categories)}
+    if variable.size < 3 or case.table.impossible:
+        return
+    wanted = Formula(case.table.names, case.sets)
+    policy = case.policy.change({"knowledge.target": ""})
+    found = decide_merged(case.table, wanted, {variable.name: group_of}, policy)
+    if found.verdict is Verdict.PASS:
+        tables = np.stack(
+            [case.array.take(0, axis), case.array.sum(axis) - case.array.take(0, axis)], axis
+        )
+        coarse = dataclasses.replace(
+            case, table=case.table.merge(variable.name, group_of), array=tables, policy=policy
+        )
+        assert not broken(coarse)
+
+
+def check_desk(case, rng):
+    """Under the data's own rule: what is granted is safe with all that is out."""
+    rules = {"server.rule": "myopic", "server.one_way": False, "server.approval": "never"}
+    desk = Desk(case.table, case.policy.change(rules))
+    for margin in case.sets:
+        if desk.ask(margin).outcome == "granted":
+            desk.take([margin])
+            assert safe(case, desk.out), desk.out
+
+
+def check_screen(case, rng):
+    """The simulatable rule's look at many tables at once is that of `decide`, table by table."""
+    if case.table.impossible or case.table.total == 0:
+        return
+    out, margin = case.sets[:-1], case.sets[-1]
+    axes = tuple(tuple(a for a in range(case.array.ndim) if s >> a & 1) for s in out)
+    tables = fitting(dataclasses.replace(case, margins=axes))
+    if tables is None:
+        return
+    flat = tables.reshape(len(tables), -1)
+    some = rng.choice(len(flat), min(3, len(flat)), replace=False)
+    policy = case.policy.change({"bounds.accept_outer": False})
+    listed = Screen(case.table.variables, policy, out, flat, True).unsafe(margin)[some]
+    drawn = Screen(case.table.variables, policy, out, flat[some], False).unsafe(margin)
+    top = Formula(case.table.names, (*out, margin)).frontier.sets
+    told = [fails(table_of(case.table.variables, flat[row]), top, policy) for row in some]
+    assert listed.tolist() == drawn.tolist() == told
+
+
+CHECKS = {
+    check_assess: 0.04,
+    check_frontier: 0.08,
+    check_huge: 0.03,
+    check_shuttle: 0.2,
+    check_alternatives: 0.05,
+    check_merged: 0.1,
+    check_desk: 0.1,
+    check_screen: 0.1,
+}
+
+
+def hold(seed):
+    """One case of the law: `decide` against enumeration, and perhaps a shortcut against both."""
+    rng = np.random.default_rng(seed)
+    case = random_case(rng)
+    check_decide(case, rng)
+    at, shares = rng.random(), np.cumsum(list(CHECKS.values()))
+    if at < shares[-1]:
+        plain = random_case(rng, plain=True)
+        list(CHECKS)[int(np.searchsorted(shares, at))](plain, rng)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_the_law_holds(chunk):
+    for seed in range(chunk * CASES, (chunk + 1) * CASES):
+        try:
+            hold(seed)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+# That the law catches what it is for
+
+
+def never(case):
+    return Reason("never", Verdict.FAIL, "nothing may go.")
+
+
+TABLE = Table.of([[[9, 8], [7, 9]], [[8, 9], [9, 7]]], A="ab", B="cd", C="ef")
+
+
+def test_a_rule_that_fails_everything_makes_every_judge_refuse():
+    from discreet.decision.policy import Policy
+
+    policy = Policy.of({"server.rule": "myopic", "server.one_way": False})
+    with registered(Rule("never", never)):
+        assert decide(TABLE, "A", policy).verdict is Verdict.FAIL
+        assert assess(TABLE, "A", policy).verdict is Verdict.FAIL
+        assert alternatives(TABLE, "A*B", policy) == ()
+        for method in ("best", "greedy", "decomposable"):
+            with pytest.raises(DisclosureError):
+                frontier(TABLE, policy=policy, method=method)
+            with pytest.raises(DataError, match="under the rules attribute disclosure, never"):
+                frontier(TABLE, policy=policy.change({"bounds.gigabytes": 1e-12}), method=method)
+        with pytest.raises(DisclosureError):
+            frontier(TABLE, beta=1)
+        brief = Brief(TABLE, policy)
+        assert not ShuttleJudge(brief).restart([1])
+        for bench in (WholeBench(brief), ShuttleBench(brief)):
+            assert bench.verdict([1]) is Verdict.FAIL
+        assert Desk(TABLE, policy).ask("A").outcome == "refused"
+        simulated = Desk(TABLE, policy.change({"server.rule": "simulatable"}))
+        assert simulated.ask("A").outcome == "refused"
+    assert decide(TABLE, "A", policy).verdict is Verdict.PASS
+
+
+def test_a_rule_is_registered_once():
+    with registered(Rule("never", never)), pytest.raises(PolicyError, match="already"):
+        register(Rule("never", never))
+
+
+@pytest.mark.parametrize("name", ["small", "attribute", "published"])
+def test_a_broken_rule_is_caught(name, monkeypatch):
+    """The rule says that all is well."""
+    broken_one(monkeypatch, name, judge=lambda case: Reason(name, Verdict.PASS, "fine."))
+    assert any(map(violates, range(300)))
+
+
+@pytest.mark.parametrize("name", ["small", "attribute", "published"])
+def test_a_broken_shortcut_is_caught(name, monkeypatch):
+    """The rule looks at no table of the many."""
+    broken_one(monkeypatch, name, screen=lambda tables, found: None)
+    assert any(map(violates, range(1_000)))
+
+
+def broken_one(monkeypatch, name, **changes):
+    from discreet.decision import rules
+
+    shipped = rules._shipped()
+    (old,) = [rule for rule in shipped if rule.section == name]
+    new = tuple(dataclasses.replace(rule, **changes) if rule is old else rule for rule in shipped)
+    monkeypatch.setattr(rules, "_shipped", lambda: new)
+
+
+def violates(seed):
+    try:
+        hold(seed)
+    except AssertionError:
+        return True
+    return False
