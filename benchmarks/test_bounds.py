@@ -9,9 +9,10 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.intruder.bounds.bounder import Proof, bounds
+from discreet.intruder.bounds.bounder import bounds
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.opencells import OpenCells
+from discreet.intruder.bounds.part import Proof
 from discreet.intruder.bounds.result import Status
 from discreet.release.release import Release
 from discreet.table.table import Table

@@ -130,7 +130,7 @@ def test_what_a_page_shows_is_true(
         elif block.language == "python":
             out = io.StringIO()
             with redirect_stdout(out):
-                exec(compile(block.body, where, "exec"), namespace)
+                exec(compile(block.body, where, "exec", dont_inherit=True), namespace)
             printed = out.getvalue()
             continue
         elif block.language in SHELLS:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from discreet.decision.widths import critical_widths as critical_widths
     from discreet.errors import DisclosureError as DisclosureError
     from discreet.intruder.belief import Belief as Belief
-    from discreet.intruder.bounds.bounder import Proof as Proof
     from discreet.intruder.bounds.bounder import bounds as bounds
+    from discreet.intruder.bounds.part import Proof as Proof
     from discreet.intruder.bounds.result import CellBounds as CellBounds
     from discreet.intruder.bounds.shuttle import Shuttle as Shuttle
     from discreet.intruder.linkage.links import Links as Links
@@ -78,7 +78,7 @@ _HOMES = {
     "ModelSearch": "models.select",
     "Policy": "decision.policy",
     "Posterior": "intruder.posterior.result",
-    "Proof": "intruder.bounds.bounder",
+    "Proof": "intruder.bounds.part",
     "Publication": "decision.publish",
     "Records": "intruder.linkage.records",
     "Release": "release.release",

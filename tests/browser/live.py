@@ -30,7 +30,8 @@ STAFF = {"ada": "custodian", "otto": "auditor"}
 POLICY = {
     "server.rule": "myopic",
     "bounds.accept_outer": True,
-    "attribute.check": False, "published.least": 0,
+    "attribute.check": False,
+    "published.least": 0,
     "server.slot": 0.05,
 }
 KINDS = {

@@ -82,6 +82,7 @@ def test_a_refusal_has_a_reason_and_an_alternative(visits, live):
     page.locator("form.ask").evaluate("form => form.requestSubmit()")
     expect(page.locator("#outcome .word")).to_have_text("Refused")
     expect(page.locator(".why")).to_have_text(
+        "What is out rests on outer bounds, which prove nothing. "
         "With all that is out, the table would disclose too much."
     )
     near = page.locator(".near a")

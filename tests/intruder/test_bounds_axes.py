@@ -5,7 +5,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from discreet.intruder.bounds.bounder import Bounder, Proof
+from discreet.intruder.bounds.bounder import Bounder
+from discreet.intruder.bounds.part import Proof
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from oracle import named

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DataError
-from discreet.intruder.bounds.bounder import Bounder, Proof, bounds
+from discreet.intruder.bounds.bounder import Bounder, bounds
+from discreet.intruder.bounds.part import Proof
 from discreet.intruder.bounds.reduce import reduce_tied
 from discreet.intruder.bounds.shuttle import Shuttle
 from discreet.intruder.posterior.chains import chain_posterior

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from discreet.errors import DataError
+from discreet.intruder.posterior import decomposable
 from discreet.intruder.posterior.decomposable import decomposable_posterior, draw, draw_tables
 from discreet.intruder.posterior.exact import exact_posterior
 from discreet.intruder.posterior.hyper_dirichlet import log_marginal
@@ -52,6 +53,22 @@ def test_draws_are_within_four_standard_errors(array, data):
         assert (np.abs(drawn.probability(count) - p) <= 4.5 * error).all()
     assert not drawn.exact
     assert drawn.effective == 4_000
+
+
+@settings(max_examples=10)
+@given(small_tables(most_people=12), st.data())
+def test_many_people_are_drawn_by_how_many_of_each_kind(array, data):
+    release = decomposable_release(data, array)
+    closed = decomposable_posterior(release)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decomposable, "MOST_MATCHED", 0)
+        drawn = decomposable_posterior(release, draws=1_000, seed=7)
+        table = next(draw_tables(release, seed=3))
+    assert all(table.margin(t.names) == t for t in release.tables)
+    for count in range(13):
+        p = closed.probability(count)
+        error = np.sqrt(np.maximum(p * (1 - p), 1 / 1_000) / 1_000)
+        assert (np.abs(drawn.probability(count) - p) <= 4.5 * error).all()
 
 
 @settings(max_examples=30)

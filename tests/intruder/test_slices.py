@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.intruder.bounds.bounder import Proof, bounds
+from discreet.intruder.bounds.bounder import bounds
+from discreet.intruder.bounds.part import Proof
 from discreet.intruder.bounds.result import Status
 from discreet.intruder.witness.slices import slice_witnesses
 from discreet.release.release import Release

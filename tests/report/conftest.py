@@ -32,6 +32,14 @@ def blond():
 
 
 @pytest.fixture(scope="session")
+def ones():
+    """A published table of ones, too many to be listed."""
+    table = Table.of(np.ones((12, 10), int), A=list("abcdefghijkl"), B=list("0123456789"))
+    changes = {"alternatives.seconds": 0.0, "small.width": 0, "attribute.check": False}
+    return assess(table, "A*B", Policy.of(changes))
+
+
+@pytest.fixture(scope="session")
 def hostile():
     """Labels that would do harm in a page, a spreadsheet or a terminal; many small counts."""
     counts = np.random.default_rng(5).poisson(1, (4, 3, 9, 3))

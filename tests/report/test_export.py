@@ -7,11 +7,13 @@ import struct
 import openpyxl
 import pytest
 
+from discreet.decision.findings import MOST_NAMED
 from discreet.errors import OutputError
 from discreet.report.export import export, save_chart, save_frame
 from discreet.report.sheets import sheets
 
 TABLES = ["reasons", "cells", "groups", "utility", "alternatives", "policy"]
+FOUND = "published-cells"  # what a rule without a part of its own found
 
 
 def read_csv(path):
@@ -38,7 +40,7 @@ def test_what_is_written(folder):
     assert names == {
         "report.html", "report.json", "tables.xlsx",
         "intervals.png", "intervals.svg", "orders.png", "orders.svg",
-        *(f"{name}.csv" for name in TABLES),
+        *(f"{name}.csv" for name in [*TABLES, FOUND]),
     }  # fmt: skip
 
 
@@ -61,11 +63,15 @@ def test_tables_as_csv(folder):
     assert rows[1][2:7] == ["up to $10,000", "1", "0", "1", "1"]
     assert read_csv(folder / "policy.csv")[2][:2] == ["small.width", "3"]
     assert read_csv(folder / "utility.csv")[1] == ["1", "3", "3", "1.0"]
+    assert read_csv(folder / f"{FOUND}.csv")[:2] == [
+        ["table", "cell", "count"],
+        ["Race*Income", "Race: Chinese, Income: up to $10,000", "1"],
+    ]
 
 
 def test_tables_in_excel(folder, tract):
     book = openpyxl.load_workbook(folder / "tables.xlsx")
-    assert book.sheetnames == ["verdict", *TABLES]
+    assert book.sheetnames == ["verdict", *TABLES, FOUND]
     assert book["verdict"]["B5"].value == "FAIL"
     cells = book["cells"]
     assert [cell.value for cell in cells[4]][:4] == ["Gender", "Race", "Income", "count"]
@@ -134,3 +140,10 @@ def test_empty_tables_keep_their_columns(blond, safe):
         for sheet in sheets(assessment):
             assert sheet.columns
             assert all(len(row) == len(sheet.columns) for row in sheet.rows)
+
+
+def test_a_list_that_is_cut_says_so(ones):
+    (found,) = (sheet for sheet in sheets(ones) if sheet.name == FOUND)
+    assert len(found.rows) == MOST_NAMED
+    assert "119 more cells like it" in found.shows
+    assert found.shows.endswith(" The first 100 are listed.")

@@ -7,9 +7,11 @@ from itertools import pairwise
 import pytest
 
 from discreet.decision.assess import assess
+from discreet.decision.policy import Policy
 from discreet.errors import OutputError
 from discreet.report.html import html_report, write_html
-from discreet.report.words import CONFIDENTIAL
+from discreet.report.words import CONFIDENTIAL, known_words
+from discreet.risk.attribute import Disclosure
 from discreet.table.load import load
 from discreet.table.table import Table
 
@@ -134,7 +136,29 @@ def test_disclosed_groups_have_a_table(blond):
     assert "Hair: Blond" in text
     assert "all have it" in text
     assert "none has it" in text
-    assert "There is no count of 1 or 2 to narrow down" in text
+    assert "There is no count of 1 or 2 by Hair to narrow down" in text
+
+
+def test_a_category_of_everybody_is_a_group_with_a_name():
+    table = Table.of([[97, 98], [2, 2]], Ill=["no", "yes"], Sex=["m", "f"])
+    found = assess(table, "Ill + Sex", Policy.of({"alternatives.seconds": 0.0}))
+    assert "the whole table 199 Ill: no 195 at least 195 have it" in Page(html_report(found)).text
+
+
+def test_a_group_of_unknown_size_is_nearly_all():
+    found = Disclosure({"Sex": "m"}, "m", 60, "Ill", "no", 5, 60, counted=False)
+    assert known_words(found) == "nearly all have it"
+
+
+def test_what_the_verdict_rests_on_is_signed(page, tract):
+    assert f"{tract.decision.basis[0].upper()}{tract.decision.basis[1:]}." in page.text
+    assert f"Signatures FAIL: {tract.decision.basis}." in page.text
+
+
+def test_published_counts_that_are_too_small_have_a_table(page, safe):
+    assert "What other rules found" in page.text
+    assert "Race*Income Race: Chinese, Income: up to $10,000 1" in page.text
+    assert "What other rules found" not in Page(html_report(safe)).text
 
 
 def test_hostile_labels_are_only_text(hostile):
@@ -149,6 +173,12 @@ def test_long_lists_are_cut_and_say_so(hostile):
     page = Page(html_report(hostile))
     assert len(page.all("tr")) < 400
     assert re.search(r"… and [\d,]+ more cells, in the exported tables", page.text)
+
+
+def test_so_are_the_cells_of_other_rules(ones):
+    found = Page(html_report(ones)).text.partition("What other rules found")[2]
+    assert "The first 100 are listed." in found
+    assert "… and 50 more cells, in the exported tables" in found
 
 
 def test_what_was_released_before_is_named(tract):
@@ -172,7 +202,9 @@ def test_a_table_that_identifies_nobody(tmp_path):
     table = Table.of([[1, 2], [3, 4]], A=["a", "b"], B=["c", "d"])
     quiet = tuple(dataclasses.replace(v, role=Role.NEITHER) for v in table.variables)
     found = assess(dataclasses.replace(table, variables=quiet), "A*B")
-    assert "PASS" in Page(html_report(found)).text
+    text = Page(html_report(found)).text
+    assert "PASS" in text
+    assert "No variable can identify anybody." in text
 
 
 def test_writing(tmp_path, tract):

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from discreet.decision.policy import Policy
+from discreet.decision.rules import promises
 from discreet.server.ledger.schema import Use
 from discreet.server.pace import until_slot
 from discreet.table.table import Table
@@ -58,7 +59,49 @@ def test_the_catalogue_leads_to_the_data_set(tract):
     assert view["variables"][0]["categories"] == ["Male", "Female"]
     assert view["rule"] == "myopic"
     assert view["orders"][0] == {"order": 1, "released": 3, "possible": 0, "gone": 0}
-    assert any("3 wide" in sentence for sentence in view["policy"])
+    policy = Policy.of(MYOPIC)
+    first, rule, *words = view["policy"]
+    assert first == "What is out rests on outer bounds, which prove nothing."
+    assert rule.startswith("A table is published on request if it is safe")
+    assert words[: len(promises(policy))] == promises(policy)
+    assert any("must span at least 3," in sentence for sentence in words)
+    assert any("No published" in sentence and "from 1 to 2" in sentence for sentence in words)
+
+
+def test_outer_bounds_are_said_first_wherever_they_were_taken_for_proof(here):
+    """In the terms, the answers and the tables; also after the policy asks for proof again."""
+    tract = here.open()
+    client, custodian = tract.client(), tract.client("custodian")
+
+    def all_that_is_said():
+        told = ask(client, "Gender", "Income").json()
+        yield client.get(TRACT).json()["policy"][0]
+        yield told["message"]
+        yield client.get(f"{TRACT}/requests/{told['entry']}").json()["message"]
+        yield client.get(f"{TRACT}/status?variables=Gender,Race").json()["message"]
+        yield ask(client, "Gender", "Race", "Income").json()["message"]
+        yield client.get(GENDER_INCOME).json()["note"]
+        yield client.get(f"{GENDER_INCOME}?format=json-stat").json()["note"][0]
+        parquet = client.get(f"{GENDER_INCOME}?format=parquet").content
+        yield pq.read_schema(io.BytesIO(parquet)).metadata[b"note"].decode()
+
+    first = "What is out rests on outer bounds, which prove nothing."
+    assert all(said.startswith(first) for said in all_that_is_said())
+    tag = client.get(GENDER_INCOME).headers["ETag"]
+    changes = {"bounds.accept_outer": False}
+    assert custodian.post(f"{TRACT}/policy", {"changes": changes}).status_code == 200
+    assert all(said.startswith(f"Some of w{first[1:]}") for said in all_that_is_said())
+    assert client.get(GENDER_INCOME).headers["ETag"] != tag
+    assert any("terms were changed" in said for said in client.get(TRACT).json()["policy"])
+
+
+def test_where_all_is_proven_nothing_is_said_of_outer_bounds(here):
+    client = here.open(changes=MYOPIC | {"bounds.accept_outer": False}).client()
+    told = ask(client, "Gender", "Income").json()
+    assert told["message"] == "The table can be published with all that is out."
+    assert client.get(GENDER_INCOME).json()["note"] is None
+    assert "note" not in client.get(f"{GENDER_INCOME}?format=json-stat").json()
+    assert not any("outer" in sentence for sentence in client.get(TRACT).json()["policy"])
 
 
 def test_a_request_goes_from_possible_to_released(tract):

@@ -60,6 +60,21 @@ def test_a_request_is_granted_served_and_kept(database):
     assert is_verified(database)
 
 
+def test_what_does_not_keep_the_policy_is_not_out_from_the_start(database):
+    """One-way margins and a frontier that is given are judged before anybody can read them."""
+    few = Table.of(np.array([[20, 30], [1, 1]]), A=["a", "b"], B=["c", "d"])
+    rules = Policy.of({"server.rule": "myopic", "attribute.check": False, "small.width": 0})
+    with pytest.raises(DisclosureError, match=r"one-way margins do not .* server\.one_way = false"):
+        opened(database, few, rules, slug="few")
+    static = rules.change({"server.rule": "static"})
+    with pytest.raises(DisclosureError, match="frontier does not keep the policy"):
+        opened(database, few, static, slug="few", frontier=[["A"]])
+    opened(database, few, static, slug="chosen", frontier=[["B"]])
+    later = opened(database, few, rules.change({"server.one_way": False}), slug="few")
+    assert later.request("few", ["A"]).why is Why.UNSAFE
+    assert later.request("few", ["B"]).why is Why.SAFE
+
+
 def test_a_refusal_is_kept_and_the_table_is_not(database):
     counter = opened(database)
     decided = counter.request("czech", list("ABCDEF"))
@@ -220,6 +235,9 @@ def test_a_new_vintage_closes_the_old_one_and_is_judged_with_it(database):
     counter.request("czech", list("AB"))
     more = np.concatenate([CZECH.codes, CZECH.codes[:1]])  # one person came
     newer = Table.from_cells(CZECH.variables, more, np.append(CZECH.counts, 1))
+    with pytest.raises(DisclosureError, match="one-way margins"):  # each tells of who came
+        counter.open(newer, policy(), slug="czech-2", previous="czech")
+    assert counter.request("czech", list("BC")).why is Why.SAFE
     counter.open(newer, policy(server__one_way=False), slug="czech-2", previous="czech")
     assert counter.request("czech", list("CD")).why is Why.CLOSED
     assert counter.request("czech", list("AB")).why is Why.OUT

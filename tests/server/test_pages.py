@@ -16,6 +16,7 @@ from discreet.server.app import create_app
 from discreet.server.catalogue import Catalogue
 from discreet.server.counter import Counter
 from discreet.server.ledger.database import migrate, open_database
+from discreet.server.pages import words
 from discreet.server.pages.assets import asset
 from discreet.server.pages.charts import space_bars
 from discreet.server.pages.grid import grid
@@ -234,6 +235,34 @@ def test_a_table_has_totals_downloads_and_a_citation(client, site):
         assert client.get(link).status_code == 200
     assert "Published " in page
     assert f"{OURS}/d/czech/t/A*B*C" in page
+
+
+@pytest.mark.parametrize("path", ["/d/czech/about", "/d/czech/t/A*B"])
+def test_outer_bounds_are_said_in_the_first_line(client, path):
+    text = client.get(path).text
+    line = '</h1>\n<p class="message review" role="note">What is out rests on outer bounds, '
+    assert f"{line}which prove nothing.</p>" in text
+
+
+def test_an_answer_says_first_that_it_rests_on_outer_bounds(client):
+    asked = client.post("/d/czech/ask", data={"v": list("ABCDEF")}).text
+    picked = client.get("/d/czech?v=A&v=B").text
+    line = '<p class="why">What is out rests on outer bounds, which prove nothing. '
+    assert line in asked
+    assert line in picked
+
+
+@pytest.mark.parametrize(
+    ("changes", "lasts"),
+    [
+        ({"server.rule": "myopic"}, True),
+        ({"server.rule": "myopic", "belief.most": 0.9}, False),
+        ({"server.rule": "myopic", "published.tables": "A: 5"}, False),
+        ({"server.rule": "simulatable"}, False),
+    ],
+)
+def test_gone_is_for_ever_only_if_no_table_mends_what_another_broke(changes, lasts):
+    assert words.lasting(Policy.of(changes)) is lasts
 
 
 def test_rows_of_a_grid_are_those_of_the_table(site):

@@ -76,7 +76,8 @@ def bounds_command(
 ) -> None:
     """Feasible intervals of cells, given the released margins."""
     from discreet.data.files import check_writable
-    from discreet.intruder.bounds.bounder import Proof, bounds
+    from discreet.intruder.bounds.bounder import bounds
+    from discreet.intruder.bounds.part import Proof
     from discreet.look.progress import working
     from discreet.release.release import Release
 

@@ -48,7 +48,8 @@ class Brief:
         most, rule = self.policy.small.most, self.policy.sample
         if rule.check:
             return watched(self.table, most, chance=rule.chance, model=rule.model).cells
-        return observable(self.table).small(most)
+        seen = observable(self.table)
+        return seen.small(most) if seen.variables else seen.small(0)
 
     def allows(self, margin: int) -> bool:
         """May the margin go at all?"""

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from discreet.decision.policy import Policy
-from discreet.intruder.bounds.bounder import Bounder, Method, Proof
+from discreet.intruder.bounds.bounder import Bounder, Method
+from discreet.intruder.bounds.part import Proof
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.count import count
 from discreet.intruder.tables.result import TableCount

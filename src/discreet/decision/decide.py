@@ -52,7 +52,7 @@ class Decision:
             if case.policy.bounds.accept_outer
             else "proven by tables of whole numbers"
             if self.verdict is Verdict.PASS
-            else "proof by tables of whole numbers"
+            else "proof asked: tables of whole numbers"
         )
         over = (
             several_names(case.identifying, "identifying and sensitive")
@@ -74,7 +74,7 @@ class Decision:
 def several_names(names: Sequence[str], what: str, most: int = 6) -> str:
     """`identifying Sex, Age`; the first few of many."""
     if not names:
-        return f"nothing {what}"
+        return f"nothing {what.replace(' and ', ' or ')}"
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{what} {', '.join(names[:most])}{more}"
 
@@ -90,8 +90,8 @@ def decide(
 
     >>> from discreet.table.load import load
     >>> print(decide(load("example:blond"), "Hair*Income"))
-    ✗ FAIL: Hair*Income (policy discreet's defaults; proof by tables of whole numbers; ...)
-      ✓ PASS small counts: the table has no count of 1 or 2.
+    ✗ FAIL: Hair*Income (policy discreet's defaults; proof asked: tables of whole numbers; ...)
+      ✓ PASS small counts: the table of Hair, which alone can identify, has no count of 1 or 2.
       ✓ PASS published cells: in 1 published table no count is from 1 to 2.
       ✗ FAIL attribute disclosure: all of the 4 in Blond have Income High; 1 more ...
     """

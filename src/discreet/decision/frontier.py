@@ -87,7 +87,7 @@ class Frontier:
         best = ", proven best" if self.optimal else ""
         return (
             f"Frontier({self.released:,} margins, {len(self.formula):,} maximal: {self.method}, "
-            f"min width {self.min_width} at beta {self.beta}{best}; {self.policy.name})"
+            f"min width {self.min_width} at beta {self.beta}{best}; {self.policy.described})"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -14,6 +14,10 @@ from typing import Any
 
 from discreet.errors import PolicyError
 
+DEFAULTS = "discreet's defaults"
+EFFORT = {"bounds.seconds", "bounds.witness_seconds", "bounds.gigabytes"}
+MOST_SAID = 8  # keys that were changed
+
 
 def key(
     default: Any, says: str, *, least: float = 0, most: float | None = None, **more: Any
@@ -118,7 +122,7 @@ class Policy:
     5
     """
 
-    name: str = "discreet's defaults"
+    name: str = DEFAULTS
     given: Mapping[str, Any] = field(default_factory=dict)
     locked: Mapping[str, str] = field(default_factory=dict)
     changed: tuple[str, ...] = ()
@@ -140,10 +144,18 @@ class Policy:
 
     @property
     def described(self) -> str:
-        """The name, and what was changed for this run: `office (small.width = 5)`."""
-        values = self.to_dict()
-        changes = ", ".join(f"{key} = {_toml(values[key])}" for key in self.changed)
-        return f"{self.name} ({changes})" if changes else self.name
+        """The name, and what was changed for this run: `office (small.width = 5)`.
+
+        Under the name of the defaults, all that is not the default.
+        """
+        values, keys = self.to_dict(), self.changed
+        if self.name == DEFAULTS:
+            usual = Policy().to_dict()
+            keys = tuple(k for k, v in values.items() if v != usual[k] and k not in EFFORT)
+        listed = [f"{key} = {_toml(values[key])}" for key in keys[:MOST_SAID]]
+        if len(keys) > MOST_SAID:
+            listed.append(f"{len(keys) - MOST_SAID} more keys changed")
+        return f"{self.name} ({', '.join(listed)})" if listed else self.name
 
     def effort(self, **bounds: Any) -> Policy:
         """The same thresholds, with other keys of `bounds`: how hard it is worked, not on what."""
@@ -276,7 +288,7 @@ def _checked(key: str, value: Any, entry: dataclasses.Field[Any]) -> Any:
     if choices := meta.get("choices"):
         if value not in choices:
             raise PolicyError(f"{key} = {value!r} must be one of {', '.join(choices)}.")
-    elif kind is float and not math.isfinite(value):
+    elif isinstance(value, float) and not math.isfinite(value):
         raise PolicyError(f"{key} = {value!r} must be a finite number.")
     elif kind in (int, float) and not (
         value >= meta["least"] and (meta["most"] is None or value <= meta["most"])

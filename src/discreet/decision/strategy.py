@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Literal
 
 from discreet.decision.brief import Brief, Sets
@@ -16,7 +17,7 @@ from discreet.decision.judge import Judge, ShuttleJudge, WholeJudge, acceptable
 from discreet.decision.rules import asked
 from discreet.decision.search import grow, longest_start
 from discreet.errors import DataError, DisclosureError
-from discreet.intruder.bounds.bounder import QUICK
+from discreet.intruder.bounds.part import QUICK
 from discreet.models.select import ModelSearch, fitting_model
 from discreet.table.lattice import closure, maximal
 from discreet.utility.requests import Requests
@@ -57,10 +58,15 @@ class Strategy:
         """Does what breaks the policy break it with all that contain it? Else nothing is proven."""
         return all(rule.monotone(self.brief.policy) for rule in asked(self.brief.policy))
 
-    @property
+    @cached_property
     def _list(self) -> Sets:
         """The candidates that can go by themselves."""
-        return tuple(s for s in self.brief.candidates if self.judge.alone(s))
+        failed: list[int] = []
+        for s in sorted(self.brief.candidates, key=int.bit_count):
+            below = self._monotone and any(f & ~s == 0 for f in failed)
+            if below or not self.judge.alone(s):
+                failed += [] if below else [s]
+        return tuple(s for s in self.brief.candidates if not any(f & ~s == 0 for f in failed))
 
     @property
     def _proving(self) -> float:
@@ -121,7 +127,10 @@ class Strategy:
         self._wishes()
         end = max(time.monotonic(), self.end - self._proving - SETTLING * (self.end - self.begun))
         quick = isinstance(self.judge, ShuttleJudge)
-        ordered = brief.gentle_first if quick else self._list
+        ordered = self._list
+        if quick:
+            may = set(self._list)
+            ordered = tuple(s for s in brief.gentle_first if s in may)
         grown = grow(self.judge, ordered, end, self._tell)
         self.complete = grown.complete
         if not grown.complete:

@@ -128,7 +128,9 @@ def _view(assessment: Assessment, against: Mapping[str, Any] | None) -> dict[str
         "beliefs": _beliefs(assessment),
         "close": cell_table(sheets.close_rows(assessment, MOST_ROWS), _close(assessment)),
         "findings": [sheets.finding_sheet(reason) for reason in sheets.findings(assessment)],
+        "most_rows": MOST_ROWS,
         "groups": disclosed[:MOST_ROWS],
+        "group_words": sheets.group_words,
         "more_groups": max(0, len(disclosed) - MOST_ROWS),
         "changes": comparison.lines() if comparison else [],
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Any
 
+from discreet.decision.findings import MOST_NAMED
 from discreet.decision.policy import sections
 from discreet.decision.rules import asked, attribute, closeness, rules
 from discreet.decision.verdict import Reason, Verdict
@@ -148,7 +149,8 @@ def finding_sheet(reason: Reason) -> Sheet:
     """The cells that a reason rests on, one column a fact."""
     columns = tuple(dict.fromkeys(fact for cell in reason.cells for fact in cell))
     rows = tuple(tuple(_spelled(cell.get(fact, "")) for fact in columns) for cell in reason.cells)
-    return Sheet(reason.rule.replace(" ", "-"), reason.text, columns, rows)
+    cut = f" The first {len(rows):,} are listed." if len(rows) == MOST_NAMED else ""
+    return Sheet(reason.rule.replace(" ", "-"), f"{reason.text}{cut}", columns, rows)
 
 
 def _spelled(value: Any) -> Any:
@@ -165,7 +167,9 @@ def disclosures(assessment: Assessment) -> tuple[Disclosure, ...]:
 
 
 def group_words(disclosure: Disclosure) -> str:
-    return ", ".join(f"{name}: {label}" for name, label in disclosure.group.items())
+    """`Sex: male, Town: Ash`, or the whole table."""
+    named = ", ".join(f"{name}: {label}" for name, label in disclosure.group.items())
+    return named or disclosure.who
 
 
 def order_rows(judged: Judged) -> list[tuple[int, int, int]]:

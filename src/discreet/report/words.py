@@ -80,6 +80,10 @@ def known_words(disclosure: Disclosure) -> str:
     """What is known of the group's members."""
     if disclosure.excluded:
         return "none has it"
+    if disclosure.size == 1:
+        return "all have it"
+    if not disclosure.counted:
+        return "nearly all have it"
     if disclosure.lower == disclosure.size:
         return "all have it"
     return f"at least {number(disclosure.lower)} have it"
@@ -91,6 +95,8 @@ def narrowing(judged: Judged) -> str:
     n, below = len(small.cells), len(small.below(beta))
     if not n:
         case = judged.decision.case
+        if not case.identifying:
+            return "No variable can identify anybody"
         over = "" if case.identifying == case.table.names else f" by {', '.join(case.identifying)}"
         return f"There is no count of {small_words(judged)}{over} to narrow down"
     counts = plural(n, "small count")

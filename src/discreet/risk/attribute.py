@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.intruder.bounds.bounder import Bounder
-from discreet.intruder.bounds.shares import known_shares
+from discreet.intruder.bounds.shares import known_absent, known_shares
 from discreet.table.cells import Cells
 from discreet.table.impossible import holds
 from discreet.table.lattice import bits, closure
@@ -95,11 +95,14 @@ def attribute_risk(
             known = cells.counts >= share * size - 1e-9
             settled = np.ones(len(cells), bool)
         else:
-            bounds = bounder.bounds(cells)
-            lower, upper = bounds.lower, bounds.upper
-            known, settled = np.zeros(len(cells), bool), bounds.seen_high > 0
+            bounds = bounder.bounds(cells, whole=False)
+            lower, upper = bounds.lower, bounds.upper.copy()
+            known, settled = np.zeros((2, len(cells)), bool)
             shared = np.flatnonzero(cells.counts >= share * size - 1e-9)
             known[shared], settled[shared] = known_shares(bounder, cells.take(shared), share)
+            empty = np.flatnonzero(cells.counts == 0)
+            absent, settled[empty] = known_absent(bounder, cells.take(empty))
+            upper[empty[absent]] = 0
         gone = (upper == 0) & exclusion
         sharp = sharp and bool((known | gone | settled).all())
         counted = not names or formula.contains(names)

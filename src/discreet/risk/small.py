@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.bounder import Bounder, Proof
+from discreet.intruder.bounds.bounder import Bounder
+from discreet.intruder.bounds.part import Proof
 from discreet.intruder.bounds.result import CellBounds
 from discreet.table.cells import Cells
 from discreet.table.table import Table

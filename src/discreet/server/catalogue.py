@@ -16,6 +16,7 @@ from discreet.errors import DisclosureError
 from discreet.server.ledger import store
 from discreet.server.ledger.database import Database
 from discreet.server.ledger.schema import Dataset, Publication
+from discreet.server.terms import outer_words
 
 Ints = NDArray[np.int64]
 
@@ -50,6 +51,7 @@ class Overview:
     head: int
     closed: bool
     previous: str | None
+    outer: str | None = None  # what is said first, where outer bounds were taken for proof
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -167,7 +169,7 @@ class Catalogue:
             np.asarray(counts[pick]),
             publication.entry_number,
             entry.at if entry else "",
-            _digest(publication.table_hash, asked),
+            _digest(publication.table_hash, asked, overview.outer or ""),
             where,
         )
 
@@ -191,17 +193,20 @@ class Catalogue:
 
     def _overview(self, session: Session, dataset: Dataset) -> Overview:
         older = None if dataset.previous is None else session.get(Dataset, dataset.previous)
+        policy = _policy(dataset.policy)
+        before = store.policies_before(session, dataset) if dataset.policy_version > 1 else []
         return Overview(
             dataset.id,
             dataset.slug,
             dataset.title,
             dataset.opened_at,
             tuple((v["name"], tuple(v["categories"])) for v in dataset.variables),
-            _policy(dataset.policy),
+            policy,
             dataset.policy_version,
             dataset.head_number,
             dataset.closed_at is not None,
             None if older is None else older.slug,
+            outer_words(policy, map(_policy, before)),
         )
 
 

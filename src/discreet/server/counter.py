@@ -15,6 +15,8 @@ from sqlalchemy.orm import Session
 from discreet.decision.answering.answer import Answer, Outcome, Standing, Why
 from discreet.decision.answering.desk import Cost, Desk
 from discreet.decision.answering.space import within
+from discreet.decision.brief import Brief
+from discreet.decision.huge import is_huge
 from discreet.decision.policy import Policy
 from discreet.errors import DisclosureError
 from discreet.server.keeper import Keeper, Served
@@ -62,10 +64,16 @@ class Counter(Keeper):
         frontier: Iterable[Iterable[str]] | None = None,
         listed: Iterable[Iterable[str]] | None = None,
         previous: str | None = None,
+        judged: bool = False,
     ) -> Served:
-        """Put a table behind the counter; if its ledger is there, go on from where it is."""
+        """Put a table behind the counter; if its ledger is there, go on from where it is.
+
+        What is out from the start is judged once, unless the frontier was `judged` before.
+        """
         fingerprint = self._fingerprint(table)
         older = None if previous is None else self._served(previous)
+        if not judged and not self._is_known(slug):  # before an older vintage is closed for it
+            _check_start(self._desk(table, policy, sets_of(table, frontier), None, older))
 
         def begin(session: Session) -> int:
             found = store.find_dataset(session, slug)
@@ -103,6 +111,10 @@ class Counter(Keeper):
         served = self._rebuild(table, dataset_id, fingerprint, older)
         self.served[slug] = served
         return served
+
+    def _is_known(self, slug: str) -> bool:
+        with self.database.read() as session:
+            return store.find_dataset(session, slug) is not None
 
     def close(self, slug: str, actor: str, why: str) -> None:
         """No more new tables; what is out stays."""
@@ -309,6 +321,21 @@ class Counter(Keeper):
         table = served.table
         near = tuple(names_of(table, s) for s in answer.near)
         return Decided(entry.number, answer.outcome, answer.why, tuple(entry.margin or ()), near)
+
+
+def _check_start(desk: Desk) -> None:
+    """What is out before anybody asks must keep the policy, as what is granted later."""
+    if not desk.out or is_huge(Brief(desk.table, desk.policy)) or desk.keeps():
+        return
+    if desk.rule.rule == "static":
+        raise DisclosureError(
+            "the frontier does not keep the policy; `discreet assess` says why, and `discreet "
+            "frontier` finds one that does."
+        )
+    raise DisclosureError(
+        "the one-way margins do not keep the policy, and would be out from the start; merge "
+        "categories, or set server.one_way = false."
+    )
 
 
 def _shut(served: Served, found: Standing) -> bool:

@@ -57,6 +57,7 @@ def write(table: Published, format: Format, base: str = "") -> Written:
 def as_json(table: Published, base: str = "") -> dict[str, Any]:
     """`values` are the counts, the last variable running fastest."""
     return {
+        "note": table.dataset.outer,
         "dataset": table.dataset.slug,
         "title": table.dataset.title,
         "margin": list(table.names),
@@ -100,9 +101,11 @@ def citation(table: Published, base: str = "") -> str:
 
 def as_json_stat(table: Published, base: str = "") -> dict[str, Any]:
     """JSON-stat 2.0 (https://json-stat.org/full/), a response of the class dataset."""
+    outer = table.dataset.outer
     return {
         "version": "2.0",
         "class": "dataset",
+        **({} if outer is None else {"note": [outer]}),
         "label": f"{table.dataset.title}: {' by '.join(table.names)}",
         "source": citation(table, base),
         "updated": table.at,
@@ -143,9 +146,11 @@ def _parquet(table: Published, base: str) -> bytes:
         for name, categories, place in zip(table.names, table.categories, places, strict=True)
     }
     columns[_count_column(table)] = pa.array(table.counts.ravel(), pa.int64())
-    about = json.dumps(source(table, base))
+    about = {"source": json.dumps(source(table, base))}
+    if table.dataset.outer is not None:
+        about["note"] = table.dataset.outer
     sink = io.BytesIO()
-    pq.write_table(pa.table(columns).replace_schema_metadata({"source": about}), sink)
+    pq.write_table(pa.table(columns).replace_schema_metadata(about), sink)
     return sink.getvalue()
 
 

@@ -185,7 +185,8 @@ def _open(counter: Counter, spec: DataSpec) -> None:
     table, policy = spec.read(), spec.terms()
     _check_slug(spec.slug)
     frontier = None if spec.frontier is None else _margins(spec.frontier, table)
-    if frontier is None and policy.server.rule == "static":
+    judged = frontier is None and policy.server.rule == "static"
+    if judged:
         frontier = _known_frontier(counter.database, spec.slug) or _found(table, policy, spec)
     counter.open(
         table,
@@ -195,6 +196,7 @@ def _open(counter: Counter, spec: DataSpec) -> None:
         frontier=frontier,
         listed=None if spec.listed is None else _margins(spec.listed, table),
         previous=spec.previous,
+        judged=judged,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from discreet.decision.policy import Policy
 from discreet.decision.rules import promises
 
@@ -11,13 +13,37 @@ RULES = {
     "myopic": "A table is published on request if it is safe with all that is out. What is "
     "published makes other tables unsafe.",
     "simulatable": "A table is published on request if, as far as the public can tell, it is most "
-    "likely safe. A refusal tells nothing about the data.",
+    "likely safe: what is asked of it below is likely, and not certain. A refusal tells nothing "
+    "about the data.",
 }
 APPROVALS = {
     "never": "What is not proven to be safe is refused.",
     "review": "What is not proven to be safe is decided by a custodian.",
     "always": "A custodian decides on every request.",
 }
+
+
+OUTER = "What is out rests on outer bounds, which prove nothing."
+OUTER_BEFORE = "Some of what is out rests on outer bounds, which prove nothing."
+CHANGED = (
+    "The terms were changed since the data were opened: what went out before was judged by the "
+    "terms of its time."
+)
+
+
+def outer_words(policy: Policy, before: Iterable[Policy] = ()) -> str | None:
+    """The first line of all that the public is told, if outer bounds were taken for proof.
+
+    `before`: other policies under which something went out.
+    """
+    if policy.bounds.accept_outer:
+        return OUTER
+    return OUTER_BEFORE if any(other.bounds.accept_outer for other in before) else None
+
+
+def changed_words(version: int) -> list[str]:
+    """Is there something out that another policy allowed?"""
+    return [CHANGED] if version > 1 else []
 
 
 def proof_words(policy: Policy) -> str:
@@ -33,10 +59,11 @@ def proof_words(policy: Policy) -> str:
     )
 
 
-def policy_words(policy: Policy) -> list[str]:
-    """What everybody may know of the terms."""
+def policy_words(policy: Policy, *, outer: str | None = None, version: int = 1) -> list[str]:
+    """What everybody may know of the terms; `outer` is what `outer_words` says."""
     rule = policy.server
-    words = [RULES[rule.rule], *promises(policy), proof_words(policy)]
+    words = [] if outer is None else [outer]
+    words += [RULES[rule.rule], *promises(policy), proof_words(policy), *changed_words(version)]
     if rule.rule != "static":
         words.append(APPROVALS[rule.approval])
         if rule.max_order:

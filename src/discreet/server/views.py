@@ -224,7 +224,7 @@ def dataset_view(site: Site, slug: str) -> DatasetView:
             for name, categories in overview.variables
         ],
         rule=rule,
-        policy=policy_words(overview.policy),
+        policy=policy_words(overview.policy, outer=overview.outer, version=overview.policy_version),
         policy_version=overview.policy_version,
         orders=orders_of(site, overview),
     )
@@ -279,7 +279,7 @@ def status_view(site: Site, slug: str, names: Sequence[str]) -> StatusView:
         status=found.status,
         candidate=found.candidate,
         why=why,
-        message=why.said,
+        message=said(overview, why),
         near=_near(slug, near, out),
         address=address,
     )
@@ -287,6 +287,7 @@ def status_view(site: Site, slug: str, names: Sequence[str]) -> StatusView:
 
 def decision_view(site: Site, slug: str, decided: Decided) -> DecisionView:
     """What was decided, as it is told."""
+    overview = site.catalogue.dataset(slug)
     out = site.catalogue.margins(slug)
     why, address = decided.why, None
     if decided.outcome is Outcome.GRANTED:
@@ -296,7 +297,7 @@ def decision_view(site: Site, slug: str, decided: Decided) -> DecisionView:
         entry=decided.number,
         outcome=decided.outcome,
         why=why,
-        message=why.said,
+        message=said(overview, why),
         margin=list(decided.margin),
         near=_near(slug, decided.near, out),
         address=address,
@@ -325,10 +326,15 @@ def ticket_view(site: Site, slug: str, number: int, actor: str | None) -> Ticket
         at=last.at,
         outcome=Outcome(last.outcome or ""),
         why=why,
-        message=why.said,
+        message=said(site.catalogue.dataset(slug), why),
         margin=list(margin),
         address=address,
     )
+
+
+def said(overview: Overview, why: Why) -> str:
+    """The answer in words; first of all, whether what is out rests on outer bounds."""
+    return why.said if overview.outer is None else f"{overview.outer} {why.said}"
 
 
 def frontier_view(site: Site, slug: str) -> FrontierView:

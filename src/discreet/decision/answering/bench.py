@@ -16,7 +16,7 @@ from discreet.decision.decide import decide
 from discreet.decision.judge import ShuttleJudge
 from discreet.decision.policy import Policy
 from discreet.decision.verdict import Verdict
-from discreet.intruder.bounds.bounder import QUICK
+from discreet.intruder.bounds.part import QUICK
 from discreet.table.cells import Cells
 from discreet.table.lattice import maximal
 from discreet.table.table import Table

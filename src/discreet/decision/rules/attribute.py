@@ -94,10 +94,11 @@ def assumes(case: Case) -> Iterable[str]:
 
 def promises(policy: Policy) -> Iterable[str]:
     rule = policy.attribute
-    tail = ", or that a category is ruled out for a whole group." if rule.exclusion else "."
+    tail = ", or that one is ruled out for a whole group." if rule.exclusion else "."
     yield (
         f"Nobody may learn that at least {percent(rule.share)} of a group, or of everybody, share "
-        f"a category{tail}"
+        f"a sensitive category{tail} Groups by more than {several(rule.order, 'variable')} are "
+        "looked at within each table."
     )
 
 

@@ -17,6 +17,7 @@ from discreet.decision.verdict import Reason, Verdict
 from discreet.errors import PolicyError
 from discreet.risk.published import LowCells, low_cells
 from discreet.table.lattice import bits
+from discreet.table.notation import quoted
 from discreet.table.words import several, spoken
 
 if TYPE_CHECKING:
@@ -48,16 +49,16 @@ def judge(case: Case) -> Reason:
     rule = case.policy.published
     if not found:
         tables = several(len(case.release.tables), "published table")
-        many = f"in {tables} no count is from 1 to {rule.least - 1}"
-        return Reason(NAME, Verdict.PASS, f"{many}{', nor 0' if rule.zeros else ''}.")
+        return Reason(NAME, Verdict.PASS, f"in {tables} no count is {_too_small(rule)}.")
     first = found[0]
     where = spoken(first.cells.label(0), first.cells.variables) or "the total"
     cells, others = sum(len(low.cells) for low in found), len(found) - 1
     more = f"; {several(cells - 1, 'more cell')} like it" if cells > 1 else ""
     also = f", {several(others, 'more table')} with such cells" if others else ""
+    table, count = "*".join(map(quoted, first.cells.names)), int(first.cells.counts[0])
     text = (
-        f"{'*'.join(first.cells.names)} shows a count of {int(first.cells.counts[0]):,} in "
-        f"{where}, and the policy asks for {first.least:,} or more{more}{also}."
+        f"{table} shows a count of {count:,} in {where}, and the policy asks for "
+        f"{first.least:,} or more{more}{also}."
     )
     named = tuple(
         {"table": "*".join(low.cells.names), "cell": low.cells.label(row),
@@ -66,6 +67,15 @@ def judge(case: Case) -> Reason:
         for row in range(len(low.cells))
     )  # fmt: skip
     return Reason(NAME, Verdict.FAIL, text, named[:MOST_NAMED])
+
+
+def _too_small(rule: Published) -> str:
+    """`from 1 to 2`; what PASS rules out."""
+    said = ["0"] * rule.zeros
+    if rule.least > 1:
+        said.append(f"from 1 to {rule.least - 1}" if rule.least > 2 else "1")
+    said += ["below the least of its own table"] * bool(rule.tables)
+    return " or ".join(said)
 
 
 def _low(case: Case) -> list[LowCells]:
@@ -110,12 +120,7 @@ def measures(case: Case) -> dict[str, Any]:
 
 def promises(policy: Policy) -> Iterable[str]:
     rule = policy.published
-    if rule.least > 1:
-        yield f"No published table has a count from 1 to {rule.least - 1}."
-    if rule.zeros:
-        yield "No published table has a count of 0, where it could be otherwise."
-    if rule.tables:
-        yield "For some tables the least published count is another one."
+    yield f"No published count is {_too_small(rule)}."
 
 
 class LowMargins:
@@ -159,7 +164,7 @@ def huge(brief: Brief, listed: LongList) -> Reason:
     if low:
         text = f"{several(low, 'table shows', 'tables show')} a count that is too small."
         return Reason(NAME, Verdict.FAIL, text)
-    return Reason(NAME, Verdict.PASS, f"no published count is from 1 to {rule.least - 1}.")
+    return Reason(NAME, Verdict.PASS, f"no published count is {_too_small(rule)}.")
 
 
 RULE = Rule(

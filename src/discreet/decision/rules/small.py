@@ -97,9 +97,9 @@ def promises(policy: Policy) -> Iterable[str]:
     small = policy.small
     counts = "1" if small.most == 1 else f"1 to {small.most}"
     yield (
-        f"Counts of {counts} in the full table are small: they may point at a person. From all "
-        f"published tables together, the possible values of each must span at least "
-        f"{small.width}, such as 0 to {small.width}."
+        f"Counts of {counts} in the table of all variables that can identify are small: they may "
+        f"point at a person. From all published tables together, the possible values of each must "
+        f"span at least {small.width}, such as 0 to {small.width}."
     )
     if policy.sample.check:
         yield "Only small counts that may be small in the population, too, are guarded."

@@ -6,62 +6,28 @@ import math
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import or_
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.conflict import named_conflict
 from discreet.intruder.bounds.lattice_layout import Layout
-from discreet.intruder.bounds.linear import Program
-from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
-from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells, possible
+from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof
 from discreet.intruder.bounds.reduce import reduce_tied
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds
-from discreet.intruder.bounds.shuttle import MOST_BYTES, Shuttle, bytes_needed
+from discreet.intruder.bounds.shuttle import MOST_BYTES, bytes_needed
 from discreet.release.release import Known, Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 from discreet.table.graph import components
 from discreet.table.keys import Codes, unravel
 from discreet.table.lattice import bits
-from discreet.table.table import Table
 
 Method = Literal["auto", "closed", "shuttle", "linear", "integer"]
 MOST_LISTED = 1 << 22
-CLOSED = "closed form"
-QUICK = 500_000
 BRANCH = 1.0
 MANY = 100
-SLICED = 1 << 12
-
-
-class Found(NamedTuple):
-    """Intervals, the extreme counts seen in tables, and how they were found."""
-
-    lower: Ints
-    upper: Ints
-    seen_low: Ints
-    seen_high: Ints
-    method: str
-
-    @classmethod
-    def outer(cls, lower: Ints, upper: Ints, method: str) -> Found:
-        """Without a table; but a single value that is left is that of every table."""
-        sure = lower == upper
-        low, high = np.where(sure, lower, NONE_LOW), np.where(sure, upper, NONE_HIGH)
-        return cls(lower, upper, low, high, method)
-
-
-class Proof(NamedTuple):
-    """How to look for witnesses: from a table that fits, until cells spread by `beta`.
-
-    Only who holds the data has such a table; it decides what is proven, never what is bounded.
-    """
-
-    start: Table
-    beta: int = 3
-    seconds: float = 60.0
 
 
 class Bounder:
@@ -92,14 +58,17 @@ class Bounder:
     def _bits(self, names: Iterable[str]) -> int:
         return sum({1 << self._index[name] for name in names})
 
-    def bounds(self, cells: Cells, proof: Proof | None = None) -> CellBounds:
-        """Intervals of the given cells, of the table or of any margin of it."""
+    def bounds(self, cells: Cells, proof: Proof | None = None, *, whole: bool = True) -> CellBounds:
+        """Intervals of the given cells, of the table or of any margin of it.
+
+        Not `whole`: where linear programs end in fractions, no branch and bound.
+        """
         try:
-            return self._bounds(cells, proof)
+            return self._bounds(cells, proof, whole)
         except InconsistentRelease as error:
             raise named_conflict(self.release, error) from error
 
-    def _bounds(self, cells: Cells, proof: Proof | None) -> CellBounds:
+    def _bounds(self, cells: Cells, proof: Proof | None, whole: bool) -> CellBounds:
         if strange := [name for name in cells.names if name not in self._index]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
         if self.method == "auto" and self._everything and len(cells.names) < len(self._index):
@@ -115,10 +84,10 @@ class Bounder:
             total = np.full(len(cells), self.release.total or 0, np.int64)
             found = Found.outer(total, total, CLOSED)
         elif self.method in ("auto", "closed") and len(shared) == len(names):
-            found = self._by_components(sets, ties, names, cells.project(names), proof)
+            found = self._by_components(sets, ties, names, cells.project(names), proof, whole)
         else:
             part = self._part(names, [margin for margin in sets if margin])
-            found = self._bound(part, shared, cells.project(shared), proof)
+            found = self._bound(part, shared, cells.project(shared), proof, whole)
         sizes = dict(zip(cells.names, cells.shape, strict=True))
         # nothing is known of a variable in no margin: all may be in another category of it
         if any(sizes[name] > 1 for name in cells.names if name not in shared):
@@ -149,8 +118,10 @@ class Bounder:
 
     def one_shuttle(self, targets: int) -> bool:
         """Are questions about margins, and about so many whole cells or more, all answered by one
-        shuttle of the whole release?
+        shuttle of the whole release, or by the weaker ones of its parts?
         """
+        if self.method == "shuttle":
+            return True
         if self.method != "auto" or self._everything is None or not self._connected:
             return False
         return self._everything.best(targets, self.most_bytes) == "shuttle"
@@ -175,6 +146,7 @@ class Bounder:
         names: tuple[str, ...],
         codes: Codes,
         proof: Proof | None,
+        whole: bool,
     ) -> Found:
         """Theorems 1 and 2 of the 2002 paper (Dobra & Fienberg 2000, PNAS 97:11885).
 
@@ -195,7 +167,7 @@ class Bounder:
             inside, places = self._named(component, names)
             within = [margin & component for margin in sets]
             part = self._part(inside, [margin for margin in within if margin])
-            found = self._bound(part, inside, codes[:, places], proof)
+            found = self._bound(part, inside, codes[:, places], proof, whole)
             lower += found.lower
             np.minimum(upper, found.upper, out=upper)
             seen &= found.seen_high >= found.seen_low
@@ -248,7 +220,7 @@ class Bounder:
         return self._parts[key]
 
     def _bound(
-        self, part: Part, names: tuple[str, ...], codes: Codes, proof: Proof | None
+        self, part: Part, names: tuple[str, ...], codes: Codes, proof: Proof | None, whole: bool
     ) -> Found:
         """Bounds of cells over `names` in one part, by the method asked for or the best."""
         if (exact := part.exact(names, codes)) is not None and self.method in ("auto", "closed"):
@@ -264,110 +236,13 @@ class Bounder:
         elif method == "margins":
             found = part.by_margins(names, codes)
         else:
-            branch = 0.0 if method == "linear" else BRANCH if self.method == "auto" else math.inf
+            branch = BRANCH if self.method == "auto" else math.inf
+            if method == "linear" or not whole:
+                branch = 0.0
             found = part.by_programs(names, codes, branch, self.seconds)
         if proof and len(names) == len(part.release.names):
             found = part.witnessed(found, codes, proof)
         return found
-
-
-class Part:
-    """A release that is bounded as a whole, with what was built to bound it."""
-
-    def __init__(self, release: Release) -> None:
-        self.release = release
-        self._shuttle: Shuttle | None = None
-
-    @cached_property
-    def program(self) -> Program:
-        return Program(OpenCells.of(self.release))
-
-    def exact(self, names: tuple[str, ...], codes: Codes) -> Found | None:
-        """The counts, if they are released."""
-        if not self.release.formula.contains(names):
-            return None
-        value = self.release.table(names).lookup(codes)
-        return Found.outer(value, value, CLOSED)
-
-    def best(self, targets: int, most_bytes: int) -> str:
-        """Programs where they are quick, else the shuttle, else the margins alone."""
-        shape = tuple(variable.size for variable in self.release.variables)
-        cells = math.prod(shape)
-        if self.possible <= MOST_OPEN and self.possible * targets <= QUICK:
-            return "integer"
-        if bytes_needed(Layout.of(shape), self.release.total or 0) <= most_bytes:
-            return "shuttle"
-        linear = cells <= MOST_CELLS and targets * self.possible <= 100 * QUICK
-        return "linear" if linear else "margins"
-
-    @cached_property
-    def possible(self) -> int:
-        """How many cells no known zero rules out."""
-        shape = [variable.size for variable in self.release.variables]
-        if not self.release.zeros or math.prod(shape) > MOST_CELLS:
-            return math.prod(shape)
-        return int(np.count_nonzero(possible(self.release)))
-
-    def by_programs(
-        self, names: tuple[str, ...], codes: Codes, branch: float, seconds: float
-    ) -> Found:
-        program = self.program
-        least, most = np.zeros(len(codes), np.int64), self._most(names, codes)
-        if self._shuttle is not None:
-            least, upper = self._shuttle.bounds(names, codes)
-            most = np.minimum(most, upper)
-        found = program.bounds(names, codes, least, most, branch=branch, seconds=seconds)
-        return Found(*found, "integer" if branch and program.whole else "linear")
-
-    def by_shuttle(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> Found:
-        if self._shuttle is None:
-            self._shuttle = Shuttle(self.release, most_bytes=most_bytes)
-        lower, upper = self._shuttle.bounds(names, codes)
-        return Found.outer(lower, upper, "shuttle")
-
-    def by_margins(self, names: tuple[str, ...], codes: Codes) -> Found:
-        formula = self.release.formula
-        if len(names) == len(formula.names):
-            lower, upper = margin_bounds(self.release, formula, codes)
-        else:
-            lower, upper = np.zeros(len(codes), np.int64), self._most(names, codes)
-        upper = np.where(self.release.closed(codes, names), 0, upper)
-        return Found.outer(lower, upper, "margins")
-
-    def witnessed(self, found: Found, codes: Codes, proof: Proof) -> Found:
-        """Look for tables that spread the cells which are wide enough but not yet proven to be."""
-        spread = found.seen_high - np.minimum(found.seen_low, found.seen_high)
-        rows = np.flatnonzero((found.upper - found.lower >= proof.beta) & (spread < proof.beta))
-        if not len(rows):
-            return found
-        from discreet.intruder.witness.search import witnesses
-        from discreet.intruder.witness.slices import slice_witnesses
-
-        start = proof.start.margin(self.release.names)
-        low, high = found.seen_low.copy(), found.seen_high.copy()
-        # slices hold most of a small table; of a large one they hold hardly anybody
-        small = math.prod(variable.size for variable in self.release.variables) <= SLICED
-        for search in (slice_witnesses, witnesses)[:: 1 if small else -1]:
-            rows = rows[high[rows] - np.minimum(low[rows], high[rows]) < proof.beta]
-            if not len(rows):
-                break
-            seen = search(
-                self.release,
-                start,
-                Cells(self.release.variables, codes[rows], np.zeros(len(rows), np.int64)),
-                beta=proof.beta,
-                lower=found.lower[rows],
-                upper=found.upper[rows],
-                seconds=proof.seconds / 2,
-            )
-            low[rows] = np.minimum(low[rows], seen.low)
-            high[rows] = np.maximum(high[rows], seen.high)
-        return found._replace(seen_low=low, seen_high=high)
-
-    def _most(self, names: tuple[str, ...], codes: Codes) -> Ints:
-        inside = [[n for n in margin if n in names] for margin in self.release.formula.margins]
-        formula = Formula.of([margin for margin in inside if margin], names).frontier
-        return upper_bounds(self.release, formula, codes)
 
 
 def bounds(

@@ -1,14 +1,17 @@
-"""Shares of groups: does a category have a share of a group in every table that fits?"""
+"""Shares of groups: what holds of a category of a group in every table that fits?"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.bounder import BRANCH, Bounder, Part
+from discreet.intruder.bounds.bounder import BRANCH, Bounder
+from discreet.intruder.bounds.linear import PATIENCE, Program
+from discreet.intruder.bounds.opencells import Ints
 from discreet.table.cells import Cells
 
 Bools = NDArray[np.bool_]
@@ -26,33 +29,72 @@ def known_shares(bounder: Bounder, cells: Cells, share: float) -> tuple[Bools, B
     Settled if it is known, or if a table of whole numbers was seen in which it does not hold.
     """
     group = Cells(cells.variables[:-1], cells.codes[:, :-1], np.zeros(len(cells), np.int64))
-    part, whole = bounder.bounds(cells), bounder.bounds(group)
+    part, whole = bounder.bounds(cells, whole=False), bounder.bounds(group, whole=False)
     known = part.lower >= share * whole.upper - CLOSE
     # where one count was seen at its end, the other is still within its bounds
     safe = part.seen_low < share * whole.lower - CLOSE
     safe |= part.upper < share * whole.seen_high - CLOSE
-    doubtful = np.flatnonzero(~known & ~safe)
-    tied = bounder.part(cells.names)
-    if len(doubtful) and bounder.programs(tied, len(doubtful)):
-        branch = math.inf if bounder.method == "integer" else BRANCH
-        for row in doubtful:
-            known[row], safe[row] = _settled(tied, cells, int(row), share, branch)
-    return known, known | safe
+    ratio = Fraction(share).limit_denominator(FINEST)
+
+    def cost(program: Program, row: int) -> Ints:
+        """n(g, c) - s n(g), times the denominator of s."""
+        codes = cells.codes[row : row + 1]
+        has = program.cells.group(cells.names, codes) == 0
+        inside = program.cells.group(group.names, codes[:, :-1]) == 0
+        return np.asarray(has * ratio.denominator - inside * ratio.numerator)
+
+    return _settled(bounder, cells, known, safe, cost)
+
+
+def known_absent(bounder: Bounder, cells: Cells) -> tuple[Bools, Bools]:
+    """Of each cell: is it zero in every table that fits, is that settled?
+
+    The upper bound of a decomposable release, the least of its counts, is reached by some table
+    (Theorem 1 of the 2002 paper): there a cell can be filled if one below it has no zero above.
+    """
+    part = bounder.part(cells.names)
+    if part.decomposable and bounder.programs(part, 1):
+        order = np.lexsort(cells.codes.T[::-1])
+        under = part.program.cells.group(cells.names, cells.codes[order])
+        filled = np.zeros(len(cells) + 1, bool)
+        filled[under] = True
+        absent = np.empty(len(cells), bool)
+        absent[order] = ~filled[:-1]
+        return absent, np.ones(len(cells), bool)
+    found = bounder.bounds(cells, whole=False)
+
+    def cost(program: Program, row: int) -> Ints:
+        has = program.cells.group(cells.names, cells.codes[row : row + 1]) == 0
+        return np.where(has, -1, 0)
+
+    return _settled(bounder, cells, found.upper == 0, found.seen_high > 0, cost)
 
 
 def _settled(
-    part: Part, cells: Cells, row: int, share: float, branch: float
-) -> tuple[bool, bool]:
-    """Known, or seen not to hold, by programs: min n(g, c) - s n(g) in integers."""
-    ratio = Fraction(share).limit_denominator(FINEST)
-    names, codes = cells.names[:-1], cells.codes[row : row + 1]
-    program = part.program
-    inside = program.cells.group(names, codes[:, :-1]) == 0
-    has = program.cells.group(cells.names, codes) == 0
-    cost = np.where(has, ratio.denominator - ratio.numerator, -ratio.numerator) * inside
-    least, table = program.minimum(cost)
-    if least >= 0:
-        return True, False
-    if table is None or table @ cost >= 0:
-        least, table = program.integer_program().minimum(cost, branch, enough=-1)
-    return least >= 0, table is not None and bool(table @ cost < 0)
+    bounder: Bounder,
+    cells: Cells,
+    known: Bools,
+    safe: Bools,
+    cost: Callable[[Program, int], Ints],
+) -> tuple[Bools, Bools]:
+    """Settle by programs what is in doubt: known if no table has a cost below 0."""
+    doubtful = np.flatnonzero(~known & ~safe)
+    part = bounder.part(cells.names)
+    if not len(doubtful) or not bounder.programs(part, len(doubtful)):
+        return known, known | safe
+    branch = math.inf if bounder.method == "integer" else BRANCH
+    patience = PATIENCE if math.isfinite(branch) else len(doubtful)
+    costs = np.array([cost(part.program, int(row)) for row in doubtful])
+    safe[doubtful[(costs @ part.drawn.T < 0).any(1)]] = True
+    for row, own in zip(doubtful, costs, strict=True):
+        if safe[row]:
+            continue
+        least, table = part.program.minimum(own)
+        if least < 0 and (table is None or table @ own >= 0) and patience:
+            least, table = part.program.integer_program().minimum(own, branch, enough=-1)
+            undecided = least < 0 and (table is None or table @ own >= 0)
+            patience = patience - 1 if undecided else PATIENCE
+        known[row] = least >= 0
+        if table is not None:  # what one table shows, it shows for every cell
+            safe[doubtful[costs @ table < 0]] = True
+    return known, known | safe

@@ -128,8 +128,12 @@ def errors(counts: NDArray[np.signedinteger]) -> tuple[Floats, Floats]:
     error, effective = np.zeros(cells), np.full(cells, float(total))
     batch = np.repeat(np.arange(len(used)), length)
     for cell in range(cells):
-        values, series = np.unique(used[:, :, cell].ravel(), return_inverse=True)
-        size = len(values)
+        series = used[:, :, cell].ravel().astype(np.int64)
+        series -= series.min()
+        size = int(series.max()) + 1
+        if size > total:  # most counts were never seen
+            values, series = np.unique(series, return_inverse=True)
+            size = len(values)
         seen = np.bincount(batch * size + series, minlength=len(used) * size)
         shares = seen.reshape(len(used), size) / length
         p = shares.mean(0)

@@ -39,6 +39,7 @@ from discreet.table.table import Table
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MODEL = "decomposable model of the release"
+QUICK = 15.0  # seconds for a sum over tables
 BATCH = 1 << 22  # counts held at once
 MOST_KEPT = 1 << 26  # counts kept of all draws
 MOST_MATCHED = 1 << 23  # people who are matched one by one
@@ -77,7 +78,7 @@ def decomposable_posterior(
     part = without_leaves(release, cells.names)
     if set(part.names) != set(cells.names):
         weights = CellWeights.multinomial()
-        summed = exact_posterior(part, cells, weights=weights, seconds=min(seconds, 1e9))
+        summed = exact_posterior(part, cells, weights=weights, seconds=min(seconds, QUICK))
         return dataclasses.replace(summed, method="exact, sum over tables", **more)
     own, codes = Join.of(part), cells.project(part.names)
     low, starts = own.support(codes)

@@ -147,7 +147,7 @@ class Fibre:
         terms = 0.0
         for c in together:
             values = self.parts.low[c] + np.flatnonzero(self.mass[c])
-            held(int(self._sizes[c]), float(values[-1] + 1))
+            held(int(self._sizes[c]), float(values[-1] + 1), MOST_SUMMED)
             terms += float((values + 1.0).sum())
         if terms > MOST_TERMS:
             raise DataError(

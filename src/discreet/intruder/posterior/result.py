@@ -211,8 +211,8 @@ class Posterior:
         listed = Cells(self.variables, self.codes, np.zeros(len(self), np.int64))
         if (written := int((self.mass >= least).sum())) > MOST_WRITTEN:
             raise DataError(
-                f"{several(len(self), 'cell')} have {written:,} probabilities to write, more than "
-                f"{MOST_WRITTEN:,}; ask about cells with smaller counts."
+                f"{several(len(self), 'cell')} can have {written:,} counts, more than "
+                f"{MOST_WRITTEN:,}, too many to write; ask about cells with smaller counts."
             )
         rows = []
         for row, cell in enumerate(listed):

@@ -115,9 +115,8 @@ def _closed(
 ) -> Posterior:
     """The decomposable model of the release; by chains what has no closed form or quick sum."""
     seconds, seed = limits["seconds"], limits["seed"]
-    quick = min(QUICK, seconds / 2)
     try:
-        return decomposable_posterior(release, cells, draws=draws, seconds=quick, seed=seed)
+        return decomposable_posterior(release, cells, draws=draws, seconds=seconds, seed=seed)
     except DataError:
         if draws is not None:
             raise

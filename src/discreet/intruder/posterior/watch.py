@@ -88,7 +88,13 @@ class Watch:
         done = np.ones(len(self.low), np.int64)
         for share, each in zip(self.shares, chances, strict=True):
             values = share.spread(each)
+            alone = np.repeat(self.times[share.asked] == 1, np.diff(share.starts))
+            first = self.starts[share.asked] - share.starts[:-1]
+            place = np.arange(values.shape[1]) + np.repeat(first, np.diff(share.starts))
+            found[:, place[alone]] = values[:, alone]
             for asked, (a, b) in zip(share.asked, pairwise(share.starts), strict=True):
+                if self.times[asked] == 1:
+                    continue
                 part = found[:, self.starts[asked] : self.starts[asked + 1]]
                 part[:, : done[asked] + b - a - 1] = _convolved(
                     part[:, : done[asked]], values[:, a:b]

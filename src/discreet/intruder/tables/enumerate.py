@@ -158,5 +158,7 @@ def _listed(system: System, limit: int, until: float) -> Ints:
         raise InconsistentRelease(NOTHING_FITS)
     lines = np.concatenate(found)
     if total > limit:
+        ends = np.cumsum(np.minimum(lines[:, -1], limit) + 1)
+        lines = lines[: int(np.searchsorted(ends, limit, "right")) + 1]
         lines[:, -1] = np.minimum(lines[:, -1], limit)
     return tables_on(lines)

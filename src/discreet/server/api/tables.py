@@ -38,6 +38,7 @@ class SourceView(View):
 
 
 class TableView(View):
+    note: str | None = Field(description="Does what is out rest on outer bounds?")
     dataset: str
     title: str
     margin: Names
@@ -53,6 +54,7 @@ class JsonStatView(View):
 
     version: Literal["2.0"]
     kind: Literal["dataset"] = Field(alias="class")
+    note: list[str] = Field([], description="Does what is out rest on outer bounds?")
     label: str
     source: str
     updated: str

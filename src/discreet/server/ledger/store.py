@@ -196,6 +196,19 @@ def entries(
     return list(session.scalars(found.order_by(Entry.number).limit(limit)))
 
 
+def policies_before(session: Session, dataset: Dataset) -> list[str]:
+    """The policies under which something went out, as TOML."""
+    granted = select(Entry.policy_version).where(
+        Entry.dataset_id == dataset.id, Entry.table_hash.is_not(None)
+    )
+    found = select(Entry.terms).where(
+        Entry.dataset_id == dataset.id,
+        Entry.kind.in_([Kind.OPENED, Kind.POLICY]),
+        Entry.policy_version.in_(granted),
+    )
+    return [str(terms["policy"]) for terms in session.scalars(found) if terms]
+
+
 def entry(session: Session, dataset: Dataset, number: int) -> Entry | None:
     return session.get(Entry, (dataset.id, number))
 

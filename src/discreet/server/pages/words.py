@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from discreet.decision.policy import Policy
+from discreet.decision.rules import asked
 from discreet.decision.rules import promises as promises
 from discreet.look.palette import number, percent, plural
+from discreet.server.terms import changed_words as changed_words
 from discreet.server.terms import proof_words as proof_words
 
 STATUS = {  # word, symbol
@@ -102,6 +104,12 @@ def rule(policy: Policy) -> list[str]:
             f"{percent(policy.server.delta)} each time.",
         ],
     }[policy.server.rule]
+
+
+def lasting(policy: Policy) -> bool:
+    """Does a table that is gone stay gone, as long as the policy stays?"""
+    monotone = all(each.monotone(policy) for each in asked(policy))
+    return policy.server.rule == "static" or (policy.server.rule == "myopic" and monotone)
 
 
 def price(policy: Policy) -> str:

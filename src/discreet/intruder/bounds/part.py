@@ -1,0 +1,169 @@
+"""A part of a release, bounded as a whole."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.intruder.bounds.lattice_layout import Layout
+from discreet.intruder.bounds.linear import Program
+from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
+from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells, possible
+from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
+from discreet.intruder.bounds.shuttle import Shuttle, bytes_needed
+from discreet.release.release import Release
+from discreet.table.cells import Cells
+from discreet.table.formula import Formula
+from discreet.table.keys import Codes
+from discreet.table.table import Table
+
+CLOSED = "closed form"
+QUICK = 500_000
+DRAWS = 200
+SLICED = 1 << 12
+
+
+class Found(NamedTuple):
+    """Intervals, the extreme counts seen in tables, and how they were found."""
+
+    lower: Ints
+    upper: Ints
+    seen_low: Ints
+    seen_high: Ints
+    method: str
+
+    @classmethod
+    def outer(cls, lower: Ints, upper: Ints, method: str) -> Found:
+        """Without a table; but a single value that is left is that of every table."""
+        sure = lower == upper
+        low, high = np.where(sure, lower, NONE_LOW), np.where(sure, upper, NONE_HIGH)
+        return cls(lower, upper, low, high, method)
+
+
+class Proof(NamedTuple):
+    """How to look for witnesses: from a table that fits, until cells spread by `beta`.
+
+    Only who holds the data has such a table; it decides what is proven, never what is bounded.
+    """
+
+    start: Table
+    beta: int = 3
+    seconds: float = 60.0
+
+
+class Part:
+    """A release that is bounded as a whole, with what was built to bound it."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self._shuttle: Shuttle | None = None
+
+    @cached_property
+    def program(self) -> Program:
+        return Program(OpenCells.of(self.release))
+
+    @cached_property
+    def decomposable(self) -> bool:
+        return self.release.formula.is_decomposable and not self.release.known
+
+    @cached_property
+    def drawn(self) -> NDArray[np.int64]:
+        """Tables that fit, one a row of the program's cells, where they are quickly drawn."""
+        cells = self.program.cells
+        if not self.decomposable:
+            return np.zeros((0, len(cells.codes)), np.int64)
+        from discreet.intruder.posterior.decomposable import draw
+
+        wanted = Cells(cells.variables, cells.codes, np.zeros(len(cells.codes), np.int64))
+        return draw(self.release, wanted, draws=DRAWS).astype(np.int64)
+
+    def exact(self, names: tuple[str, ...], codes: Codes) -> Found | None:
+        """The counts, if they are released."""
+        if not self.release.formula.contains(names):
+            return None
+        value = self.release.table(names).lookup(codes)
+        return Found.outer(value, value, CLOSED)
+
+    def best(self, targets: int, most_bytes: int) -> str:
+        """Programs where they are quick, else the shuttle, else the margins alone."""
+        shape = tuple(variable.size for variable in self.release.variables)
+        cells = math.prod(shape)
+        if self.possible <= MOST_OPEN and self.possible * targets <= QUICK:
+            return "integer"
+        if bytes_needed(Layout.of(shape), self.release.total or 0) <= most_bytes:
+            return "shuttle"
+        linear = cells <= MOST_CELLS and targets * self.possible <= 100 * QUICK
+        return "linear" if linear else "margins"
+
+    @cached_property
+    def possible(self) -> int:
+        """How many cells no known zero rules out."""
+        shape = [variable.size for variable in self.release.variables]
+        if not self.release.zeros or math.prod(shape) > MOST_CELLS:
+            return math.prod(shape)
+        return int(np.count_nonzero(possible(self.release)))
+
+    def by_programs(
+        self, names: tuple[str, ...], codes: Codes, branch: float, seconds: float
+    ) -> Found:
+        program = self.program
+        least, most = np.zeros(len(codes), np.int64), self._most(names, codes)
+        if self._shuttle is not None:
+            least, upper = self._shuttle.bounds(names, codes)
+            most = np.minimum(most, upper)
+        found = program.bounds(names, codes, least, most, branch=branch, seconds=seconds)
+        return Found(*found, "integer" if branch and program.whole else "linear")
+
+    def by_shuttle(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> Found:
+        if self._shuttle is None:
+            self._shuttle = Shuttle(self.release, most_bytes=most_bytes)
+        lower, upper = self._shuttle.bounds(names, codes)
+        return Found.outer(lower, upper, "shuttle")
+
+    def by_margins(self, names: tuple[str, ...], codes: Codes) -> Found:
+        formula = self.release.formula
+        if len(names) == len(formula.names):
+            lower, upper = margin_bounds(self.release, formula, codes)
+        else:
+            lower, upper = np.zeros(len(codes), np.int64), self._most(names, codes)
+        upper = np.where(self.release.closed(codes, names), 0, upper)
+        return Found.outer(lower, upper, "margins")
+
+    def witnessed(self, found: Found, codes: Codes, proof: Proof) -> Found:
+        """Look for tables that spread the cells which are wide enough but not yet proven to be."""
+        spread = found.seen_high - np.minimum(found.seen_low, found.seen_high)
+        rows = np.flatnonzero((found.upper - found.lower >= proof.beta) & (spread < proof.beta))
+        if not len(rows):
+            return found
+        from discreet.intruder.witness.search import witnesses
+        from discreet.intruder.witness.slices import slice_witnesses
+
+        start = proof.start.margin(self.release.names)
+        low, high = found.seen_low.copy(), found.seen_high.copy()
+        # slices hold most of a small table; of a large one they hold hardly anybody
+        small = math.prod(variable.size for variable in self.release.variables) <= SLICED
+        for search in (slice_witnesses, witnesses)[:: 1 if small else -1]:
+            rows = rows[high[rows] - np.minimum(low[rows], high[rows]) < proof.beta]
+            if not len(rows):
+                break
+            seen = search(
+                self.release,
+                start,
+                Cells(self.release.variables, codes[rows], np.zeros(len(rows), np.int64)),
+                beta=proof.beta,
+                lower=found.lower[rows],
+                upper=found.upper[rows],
+                seconds=proof.seconds / 2,
+            )
+            low[rows] = np.minimum(low[rows], seen.low)
+            high[rows] = np.maximum(high[rows], seen.high)
+        return found._replace(seen_low=low, seen_high=high)
+
+    def _most(self, names: tuple[str, ...], codes: Codes) -> Ints:
+        inside = [[n for n in margin if n in names] for margin in self.release.formula.margins]
+        formula = Formula.of([margin for margin in inside if margin], names).frontier
+        return upper_bounds(self.release, formula, codes)
