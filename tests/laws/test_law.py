@@ -235,13 +235,6 @@ def test_a_rule_is_registered_once():
         register(Rule("never", never))
 
 
-@pytest.mark.parametrize("name", ["small", "attribute", "published"])
-def test_a_broken_rule_is_caught(name, monkeypatch):
-    """The rule says that all is well."""
-    broken_one(monkeypatch, name, judge=lambda case: Reason(name, Verdict.PASS, "fine."))
-    assert any(violates(seed, check_decide) for seed in range(300))
-
-
 class Blind:
     """Follows nothing."""
 
@@ -255,15 +248,33 @@ class Blind:
         return False
 
 
-@pytest.mark.parametrize("name", ["small", "attribute", "published"])
+def fine(case):
+    return Reason("fine", Verdict.PASS, "all is well.")
+
+
+def overlook(tables, found):
+    """Looks at no table of the many."""
+
+
+ALONE = {
+    "small": {"attribute.check": False, "published.least": 0, "small.width": 3},
+    "attribute": {"attribute.check": True, "published.least": 0, "small.width": 0},
+    "published": {"attribute.check": False, "published.least": 5, "small.width": 0},
+}
+
+
 @pytest.mark.parametrize(
-    ("check", "shortcut"),
-    [(check_screen, {"screen": lambda tables, found: None}), (check_shuttle, {"follow": Blind})],
-    ids=["screen", "follow"],
+    ("name", "check", "changes"),
+    [
+        *((name, check_decide, {"judge": fine}) for name in ALONE),
+        *((name, check_screen, {"screen": overlook}) for name in ALONE),
+        *((name, check_shuttle, {"follow": Blind}) for name in ("attribute", "published")),
+    ],
 )
-def test_a_broken_shortcut_is_caught(name, check, shortcut, monkeypatch):
-    broken_one(monkeypatch, name, **shortcut)
-    assert any(violates(seed, check) for seed in range(300))
+def test_a_broken_rule_or_shortcut_is_caught(name, check, changes, monkeypatch):
+    broken_one(monkeypatch, name, **changes)
+    rest = {"closeness.share": 0.0, "published.zeros": False}
+    assert any(violates(seed, check, ALONE[name] | rest) for seed in range(200))
 
 
 def broken_one(monkeypatch, name, **changes):
@@ -275,10 +286,11 @@ def broken_one(monkeypatch, name, **changes):
     monkeypatch.setattr(rules, "_shipped", lambda: new)
 
 
-def violates(seed, check):
+def violates(seed, check, keys):
     rng = np.random.default_rng(seed)
+    case = random_case(rng, plain=True)
     try:
-        check(random_case(rng, plain=True), rng)
+        check(dataclasses.replace(case, policy=case.policy.change(keys)), rng)
     except AssertionError:
         return True
     return False

@@ -58,6 +58,10 @@ def alternatives(
     wanted = as_formula(formula, table.names)
     out = as_formula(released, table.names) if released is not None else None
     most, seconds = policy.alternatives.number, policy.alternatives.seconds
+    policy = policy.effort(
+        seconds=min(policy.bounds.seconds, seconds),
+        witness_seconds=min(policy.bounds.witness_seconds, seconds / 4),
+    )
     found: list[Alternative] = []
     for search in (_merged, _fewer):
         end = time.monotonic() + seconds / 2

@@ -78,30 +78,33 @@ def attribute_risk(
     formula, found, sharp, unchecked = bounder.release.formula, list[Disclosure](), True, 0
     index = {name: place for place, name in enumerate(table.names)}
     ruled_out: set[tuple[frozenset[tuple[str, str]], str, str]] = set()
+    asked: list[tuple[tuple[str, ...], Variable, Table, Cells]] = []
     known_of = [name for known in bounder.release.known for name, _ in known.cell]
     for names, variable in pairs(table, formula.sets, order, known_of):
         joint = (*names, variable.name)
-        direct = formula.contains(joint)
-        if len(names) > order and not direct:
+        if len(names) > order and not formula.contains(joint):
             unchecked += 1
             continue
         sizes, true = table.margin(names), table.margin(joint)
         cells = candidates(table, true, sizes, variable.sensitive_codes, share, exclusion)
-        if not len(cells):
-            continue
+        if len(cells):
+            asked.append((names, variable, sizes, cells))
+    among = sum(len(cells) for *_, cells in asked)
+    for names, variable, sizes, cells in asked:
+        direct = formula.contains(cells.names)
         size = sizes.lookup(cells.codes[:, :-1])
         if direct:
             lower = upper = cells.counts
             known = cells.counts >= share * size - 1e-9
             settled = np.ones(len(cells), bool)
         else:
-            bounds = bounder.bounds(cells, whole=False)
+            bounds = bounder.bounds(cells, among=among)
             lower, upper = bounds.lower, bounds.upper.copy()
             known, settled = np.zeros((2, len(cells)), bool)
             shared = np.flatnonzero(cells.counts >= share * size - 1e-9)
-            known[shared], settled[shared] = known_shares(bounder, cells.take(shared), share)
+            known[shared], settled[shared] = known_shares(bounder, cells.take(shared), share, among)
             empty = np.flatnonzero(cells.counts == 0)
-            absent, settled[empty] = known_absent(bounder, cells.take(empty))
+            absent, settled[empty] = known_absent(bounder, cells.take(empty), among)
             upper[empty[absent]] = 0
         gone = (upper == 0) & exclusion
         sharp = sharp and bool((known | gone | settled).all())

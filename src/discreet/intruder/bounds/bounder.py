@@ -58,17 +58,20 @@ class Bounder:
     def _bits(self, names: Iterable[str]) -> int:
         return sum({1 << self._index[name] for name in names})
 
-    def bounds(self, cells: Cells, proof: Proof | None = None, *, whole: bool = True) -> CellBounds:
+    def bounds(
+        self, cells: Cells, proof: Proof | None = None, *, among: int | None = None
+    ) -> CellBounds:
         """Intervals of the given cells, of the table or of any margin of it.
 
-        Not `whole`: where linear programs end in fractions, no branch and bound.
+        If they are `among` so many that are asked about, programs are solved only where that is
+        quick for all of them, and without branch and bound.
         """
         try:
-            return self._bounds(cells, proof, whole)
+            return self._bounds(cells, proof, among)
         except InconsistentRelease as error:
             raise named_conflict(self.release, error) from error
 
-    def _bounds(self, cells: Cells, proof: Proof | None, whole: bool) -> CellBounds:
+    def _bounds(self, cells: Cells, proof: Proof | None, among: int | None) -> CellBounds:
         if strange := [name for name in cells.names if name not in self._index]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
         if self.method == "auto" and self._everything and len(cells.names) < len(self._index):
@@ -84,10 +87,10 @@ class Bounder:
             total = np.full(len(cells), self.release.total or 0, np.int64)
             found = Found.outer(total, total, CLOSED)
         elif self.method in ("auto", "closed") and len(shared) == len(names):
-            found = self._by_components(sets, ties, names, cells.project(names), proof, whole)
+            found = self._by_components(sets, ties, names, cells.project(names), proof, among)
         else:
             part = self._part(names, [margin for margin in sets if margin])
-            found = self._bound(part, shared, cells.project(shared), proof, whole)
+            found = self._bound(part, shared, cells.project(shared), proof, among)
         sizes = dict(zip(cells.names, cells.shape, strict=True))
         # nothing is known of a variable in no margin: all may be in another category of it
         if any(sizes[name] > 1 for name in cells.names if name not in shared):
@@ -110,10 +113,11 @@ class Bounder:
         inside = tuple(name for name in self.release.names if covered >> self._index[name] & 1)
         return sets, ties, inside
 
-    def programs(self, part: Part, targets: int) -> bool:
-        """Would so many questions about the part be answered by programs?"""
+    def programs(self, part: Part, targets: int, among: int) -> bool:
+        """Would so many questions about the part, among more, be answered by programs?"""
         if self.method == "auto":
-            return self._everything is None and part.best(targets, self.most_bytes) == "integer"
+            best = part.best(targets, self.most_bytes, among)
+            return self._everything is None and best == "integer"
         return self.method in ("linear", "integer")
 
     def one_shuttle(self, targets: int) -> bool:
@@ -146,7 +150,7 @@ class Bounder:
         names: tuple[str, ...],
         codes: Codes,
         proof: Proof | None,
-        whole: bool,
+        among: int | None,
     ) -> Found:
         """Theorems 1 and 2 of the 2002 paper (Dobra & Fienberg 2000, PNAS 97:11885).
 
@@ -167,7 +171,7 @@ class Bounder:
             inside, places = self._named(component, names)
             within = [margin & component for margin in sets]
             part = self._part(inside, [margin for margin in within if margin])
-            found = self._bound(part, inside, codes[:, places], proof, whole)
+            found = self._bound(part, inside, codes[:, places], proof, among)
             lower += found.lower
             np.minimum(upper, found.upper, out=upper)
             seen &= found.seen_high >= found.seen_low
@@ -220,7 +224,12 @@ class Bounder:
         return self._parts[key]
 
     def _bound(
-        self, part: Part, names: tuple[str, ...], codes: Codes, proof: Proof | None, whole: bool
+        self,
+        part: Part,
+        names: tuple[str, ...],
+        codes: Codes,
+        proof: Proof | None,
+        among: int | None,
     ) -> Found:
         """Bounds of cells over `names` in one part, by the method asked for or the best."""
         if (exact := part.exact(names, codes)) is not None and self.method in ("auto", "closed"):
@@ -230,14 +239,15 @@ class Bounder:
                 f"{self.release.formula} is not decomposable over {'*'.join(names)}, so it has no "
                 "closed form; use the method auto."
             )
-        method = self.method if self.method != "auto" else part.best(len(codes), self.most_bytes)
+        best = part.best(len(codes), self.most_bytes, among or 0)
+        method = best if self.method == "auto" else self.method
         if method == "shuttle":
             found = part.by_shuttle(names, codes, self.most_bytes)
         elif method == "margins":
             found = part.by_margins(names, codes)
         else:
             branch = BRANCH if self.method == "auto" else math.inf
-            if method == "linear" or not whole:
+            if method == "linear" or among is not None:
                 branch = 0.0
             found = part.by_programs(names, codes, branch, self.seconds)
         if proof and len(names) == len(part.release.names):

@@ -23,7 +23,8 @@ from discreet.table.table import Table
 
 CLOSED = "closed form"
 QUICK = 500_000
-DRAWS = 200
+HEAVY = 10**11  # cells squared times programs
+DRAWS, MOST_DRAWN = 200, 1 << 16
 SLICED = 1 << 12
 
 
@@ -67,14 +68,16 @@ class Part:
         return Program(OpenCells.of(self.release))
 
     @cached_property
-    def decomposable(self) -> bool:
-        return self.release.formula.is_decomposable and not self.release.known
+    def drawable(self) -> bool:
+        """Is it decomposable, and small enough that tables which fit are quickly drawn?"""
+        plain = self.possible <= MOST_DRAWN and not self.release.known
+        return plain and self.release.formula.is_decomposable
 
     @cached_property
     def drawn(self) -> NDArray[np.int64]:
         """Tables that fit, one a row of the program's cells, where they are quickly drawn."""
         cells = self.program.cells
-        if not self.decomposable:
+        if not self.drawable:
             return np.zeros((0, len(cells.codes)), np.int64)
         from discreet.intruder.posterior.decomposable import draw
 
@@ -88,11 +91,12 @@ class Part:
         value = self.release.table(names).lookup(codes)
         return Found.outer(value, value, CLOSED)
 
-    def best(self, targets: int, most_bytes: int) -> str:
-        """Programs where they are quick, else the shuttle, else the margins alone."""
+    def best(self, targets: int, most_bytes: int, among: int = 0) -> str:
+        """Programs where they are quick, `among` so many too, else the shuttle, else the margins."""
         shape = tuple(variable.size for variable in self.release.variables)
         cells = math.prod(shape)
-        if self.possible <= MOST_OPEN and self.possible * targets <= QUICK:
+        quick = self.possible * targets <= QUICK and self.possible**2 * among <= HEAVY
+        if self.possible <= MOST_OPEN and quick:
             return "integer"
         if bytes_needed(Layout.of(shape), self.release.total or 0) <= most_bytes:
             return "shuttle"

@@ -19,7 +19,7 @@ FINEST = 10**6  # denominator of a share
 CLOSE = 1e-9
 
 
-def known_shares(bounder: Bounder, cells: Cells, share: float) -> tuple[Bools, Bools]:
+def known_shares(bounder: Bounder, cells: Cells, share: float, among: int) -> tuple[Bools, Bools]:
     """Of each cell (g, c), the category last: is it known to be `share` of g, is that settled?
 
     Known if in every table with anybody in g, numerator and denominator both uncertain,
@@ -29,7 +29,7 @@ def known_shares(bounder: Bounder, cells: Cells, share: float) -> tuple[Bools, B
     Settled if it is known, or if a table of whole numbers was seen in which it does not hold.
     """
     group = Cells(cells.variables[:-1], cells.codes[:, :-1], np.zeros(len(cells), np.int64))
-    part, whole = bounder.bounds(cells, whole=False), bounder.bounds(group, whole=False)
+    part, whole = bounder.bounds(cells, among=among), bounder.bounds(group, among=among)
     known = part.lower >= share * whole.upper - CLOSE
     # where one count was seen at its end, the other is still within its bounds
     safe = part.seen_low < share * whole.lower - CLOSE
@@ -43,17 +43,17 @@ def known_shares(bounder: Bounder, cells: Cells, share: float) -> tuple[Bools, B
         inside = program.cells.group(group.names, codes[:, :-1]) == 0
         return np.asarray(has * ratio.denominator - inside * ratio.numerator)
 
-    return _settled(bounder, cells, known, safe, cost)
+    return _settled(bounder, cells, known, safe, cost, among)
 
 
-def known_absent(bounder: Bounder, cells: Cells) -> tuple[Bools, Bools]:
+def known_absent(bounder: Bounder, cells: Cells, among: int) -> tuple[Bools, Bools]:
     """Of each cell: is it zero in every table that fits, is that settled?
 
     The upper bound of a decomposable release, the least of its counts, is reached by some table
     (Theorem 1 of the 2002 paper): there a cell can be filled if one below it has no zero above.
     """
     part = bounder.part(cells.names)
-    if part.decomposable and bounder.programs(part, 1):
+    if part.drawable:
         order = np.lexsort(cells.codes.T[::-1])
         under = part.program.cells.group(cells.names, cells.codes[order])
         filled = np.zeros(len(cells) + 1, bool)
@@ -61,13 +61,13 @@ def known_absent(bounder: Bounder, cells: Cells) -> tuple[Bools, Bools]:
         absent = np.empty(len(cells), bool)
         absent[order] = ~filled[:-1]
         return absent, np.ones(len(cells), bool)
-    found = bounder.bounds(cells, whole=False)
+    found = bounder.bounds(cells, among=among)
 
     def cost(program: Program, row: int) -> Ints:
         has = program.cells.group(cells.names, cells.codes[row : row + 1]) == 0
         return np.where(has, -1, 0)
 
-    return _settled(bounder, cells, found.upper == 0, found.seen_high > 0, cost)
+    return _settled(bounder, cells, found.upper == 0, found.seen_high > 0, cost, among)
 
 
 def _settled(
@@ -76,16 +76,20 @@ def _settled(
     known: Bools,
     safe: Bools,
     cost: Callable[[Program, int], Ints],
+    among: int,
 ) -> tuple[Bools, Bools]:
     """Settle by programs what is in doubt: known if no table has a cost below 0."""
     doubtful = np.flatnonzero(~known & ~safe)
     part = bounder.part(cells.names)
-    if not len(doubtful) or not bounder.programs(part, len(doubtful)):
+    programs = bounder.programs(part, len(doubtful), among)
+    if not len(doubtful) or not (programs or part.drawable):
+        return known, known | safe
+    costs = np.array([cost(part.program, int(row)) for row in doubtful])
+    safe[doubtful[(costs @ part.drawn.T < 0).any(1)]] = True
+    if not programs:
         return known, known | safe
     branch = math.inf if bounder.method == "integer" else BRANCH
     patience = PATIENCE if math.isfinite(branch) else len(doubtful)
-    costs = np.array([cost(part.program, int(row)) for row in doubtful])
-    safe[doubtful[(costs @ part.drawn.T < 0).any(1)]] = True
     for row, own in zip(doubtful, costs, strict=True):
         if safe[row]:
             continue
