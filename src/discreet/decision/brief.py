@@ -160,7 +160,7 @@ class Brief:
         formula = self.formula(sets)
         if formula.sets:
             return Release.margins(self.table, formula)
-        return Release(self.table.variables, (self.table.margin(()),))
+        return Release(self.table.variables, (self.table.margin(()),)).excluding(self.table)
 
     def check(self) -> None:
         """Refuse wishes that contradict each other."""
