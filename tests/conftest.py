@@ -1,5 +1,7 @@
 """What every test shares: reproducible properties, and data that do not ship."""
 
+import os
+
 import hypothesis
 import pytest
 
@@ -8,6 +10,8 @@ from discreet.data.examples import find_example
 from discreet.errors import DataError
 from discreet.table.load import load
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # there are as many workers as cores
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 hypothesis.settings.register_profile("discreet", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("discreet")
 

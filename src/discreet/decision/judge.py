@@ -168,6 +168,8 @@ class ShuttleJudge:
     def _keeps(self, shuttle: Shuttle, sets: Sequence[int]) -> bool:
         if any(follower.across(shuttle, sets) for follower in self.followers):
             return False
+        if not sets or not self.others:
+            return True
         policy = self.brief.policy.effort(witness_seconds=0.0)
         case = Case(self.brief.table, self.brief.release(sets), policy)
         return all(rule.judge(case).verdict is not Verdict.FAIL for rule in self.others)

@@ -21,6 +21,7 @@ from discreet.table.table import Table
 from discreet.table.words import spoken
 
 Bools = NDArray[np.bool_]
+MOST_PROVEN = 2_500  # kinds of groups; of more, outer bounds alone are looked at
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ def attribute_risk(
     A group g is everybody with some categories of up to `order` identifying variables, or everybody
     at all; c a category of a sensitive variable outside it. Disclosed if n(g, c) >= share * n(g) in
     every table that fits, or ruled out if upper(g, c) = 0; not where that cannot be otherwise. Only
-    cells where the true counts allow it are bounded. Groups by more variables are checked inside
-    the released margins, where all is known exactly.
+    cells where the true counts allow it are bounded, and by outer bounds if the kinds of groups are
+    many. Groups by more variables are checked inside the released margins, where all is known
+    exactly.
     """
     formula, found, sharp, unchecked = bounder.release.formula, list[Disclosure](), True, 0
     index = {name: place for place, name in enumerate(table.names)}
@@ -97,6 +99,11 @@ def attribute_risk(
             lower = upper = cells.counts
             known = cells.counts >= share * size - 1e-9
             settled = np.ones(len(cells), bool)
+        elif len(asked) > MOST_PROVEN:
+            group = Cells(cells.variables[:-1], cells.codes[:, :-1], size)
+            lower, upper = bounder.outer(cells)
+            known = lower >= share * bounder.outer(group)[1] - 1e-9
+            settled = np.zeros(len(cells), bool)
         else:
             bounds = bounder.bounds(cells, among=among)
             lower, upper = bounds.lower, bounds.upper.copy()

@@ -74,8 +74,8 @@ def _too_small(rule: Published) -> str:
     said = ["0"] * rule.zeros
     if rule.least > 1:
         said.append(f"from 1 to {rule.least - 1}" if rule.least > 2 else "1")
-    said += ["below the least of its own table"] * bool(rule.tables)
-    return " or ".join(said)
+    own = " (some tables have a least of their own)" if rule.tables else ""
+    return f"{' or '.join(said) or 'too small'}{own}"
 
 
 def _low(case: Case) -> list[LowCells]:

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.conflict import named_conflict
 from discreet.intruder.bounds.lattice_layout import Layout
+from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof
 from discreet.intruder.bounds.reduce import reduce_tied
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds
@@ -27,7 +28,7 @@ from discreet.table.lattice import bits
 Method = Literal["auto", "closed", "shuttle", "linear", "integer"]
 MOST_LISTED = 1 << 22
 BRANCH = 1.0
-MANY = 100
+MANY, MANY_MORE = 100, 1 << 40
 
 
 class Bounder:
@@ -97,6 +98,14 @@ class Bounder:
             nobody = np.zeros_like(found.lower)
             found = found._replace(lower=nobody, seen_low=nobody)
         return CellBounds(cells.variables, cells.codes, *found)
+
+    def outer(self, cells: Cells) -> tuple[Ints, Ints]:
+        """Outer bounds, quickly: by one shuttle of the whole release, or by the released counts."""
+        if self._whole is None:
+            weak = self.bounds(cells, among=MANY_MORE)
+            return weak.lower, weak.upper
+        found = self._whole.by_shuttle(cells.names, cells.codes, self.most_bytes)
+        return found.lower, found.upper
 
     def part(self, names: Iterable[str]) -> Part:
         """The release as far as it matters for these variables, as one whole."""
@@ -198,12 +207,15 @@ class Bounder:
         low, high = np.where(seen, np.maximum(low, 0), NONE_LOW), np.where(seen, high, NONE_HIGH)
         return Found(np.maximum(lower, 0), upper, low, high, method)
 
-    @cached_property
+    @property
     def _everything(self) -> Part | None:
         """The release as a whole, if it is of many margins and its shuttle fits."""
+        return None if len(self.release.tables) < MANY else self._whole
+
+    @cached_property
+    def _whole(self) -> Part | None:
         shape = tuple(variable.size for variable in self.release.variables)
-        need = bytes_needed(Layout.of(shape), self.release.total or 0)
-        if len(self.release.tables) < MANY or need > self.most_bytes:
+        if bytes_needed(Layout.of(shape), self.release.total or 0) > self.most_bytes:
             return None
         return self._part(self.release.names, self.release.formula.sets)
 
@@ -242,7 +254,9 @@ class Bounder:
         best = part.best(len(codes), self.most_bytes, among or 0)
         method = best if self.method == "auto" else self.method
         if method == "shuttle":
-            found = part.by_shuttle(names, codes, self.most_bytes)
+            # of many questions each has its own part: one shuttle of the whole serves them all
+            holder = part if among is None else self._whole or part
+            found = holder.by_shuttle(names, codes, self.most_bytes)
         elif method == "margins":
             found = part.by_margins(names, codes)
         else:

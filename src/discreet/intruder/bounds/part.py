@@ -92,7 +92,7 @@ class Part:
         return Found.outer(value, value, CLOSED)
 
     def best(self, targets: int, most_bytes: int, among: int = 0) -> str:
-        """Programs where they are quick, `among` so many too, else the shuttle, else the margins."""
+        """Programs if they are quick for all they are `among`; the shuttle; the margins alone."""
         shape = tuple(variable.size for variable in self.release.variables)
         cells = math.prod(shape)
         quick = self.possible * targets <= QUICK and self.possible**2 * among <= HEAVY
