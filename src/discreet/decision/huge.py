@@ -12,7 +12,7 @@ from discreet.decision.decide import Decision, assumptions, decide
 from discreet.decision.decomposable import DecomposableFrontier, decomposable_frontier
 from discreet.decision.longlist import LongList, long_list
 from discreet.decision.rules import asked
-from discreet.decision.strategy import FrontierMethod, Strategy
+from discreet.decision.strategy import NOTHING, FrontierMethod, Strategy
 from discreet.decision.verdict import Reason, Verdict, worst
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.lattice_layout import Layout
@@ -101,6 +101,8 @@ class HugeStrategy(Strategy):
         brief = self.brief
         listed = brief.candidates[: self.listed or 0]
         chosen = self.found.formula.sets if self.found else ()
+        if not listed and not chosen:
+            raise DisclosureError(NOTHING)
         sharp = self.found is not None and brief.worth(chosen) >= brief.worth(listed)
         self.trace.append((time.monotonic() - self.begun, brief.worth(chosen if sharp else listed)))
         if sharp or self.start is None:

@@ -95,7 +95,7 @@ def attribute_risk(
     for names, variable, sizes, cells in asked:
         direct = formula.contains(cells.names)
         size = sizes.lookup(cells.codes[:, :-1])
-        if direct:
+        if direct or variable.size == 1:
             lower = upper = cells.counts
             known = cells.counts >= share * size - 1e-9
             settled = np.ones(len(cells), bool)
@@ -139,14 +139,15 @@ def pairs(
 ) -> Iterator[tuple[tuple[str, ...], Variable]]:
     """Groups of people and a sensitive variable of theirs, small groups first.
 
-    Of what stands in no margin, and is not `known` otherwise, nothing is told: a group by it is
-    only a part of the one without.
+    Of what stands in no margin, and is not `known` otherwise, nothing is told, unless it has a
+    single category; a group by it is only a part of the one without.
     """
     told = reduce(or_, sets, 0)
     for name in known:
         told |= 1 << table.names.index(name)
+    single = sum(1 << place for place, v in enumerate(table.variables) if v.size == 1)
     for group in groups(table, sets, order, told):
-        for place in bits(told & ~group):
+        for place in bits((told | single) & ~group):
             if table.variables[place].sensitive_codes:
                 yield tuple(table.names[p] for p in bits(group)), table.variables[place]
 
@@ -193,4 +194,4 @@ def _by_nature(table: Table, cells: Cells) -> Bools:
     out = holds(table.ruled_out, cells.variables, every)
     grid = out.reshape(len(cells), size)
     own = grid[np.arange(len(cells)), cells.codes[:, -1]]
-    return np.asarray(own | (grid.sum(1) == size - 1))
+    return np.asarray(own | (grid.sum(1) == size - 1) & (size > 1))
