@@ -28,6 +28,7 @@ HURRIED = 5.0  # seconds for proofs after an interrupt
 SETTLING = 0.05  # of the time, for the verdict at the end
 PROVING = 0.25  # of the time, for tables that prove its widths
 
+UNPROVEN = "no set of margins is proven to keep the policy; ask without proof, or relax it."
 NOTHING = "no margin keeps the policy by itself; relax the policy, or merge categories."
 
 
@@ -212,7 +213,7 @@ class Strategy:
         """
         brief, order = self.brief, self.judge.sets
         if not order and not brief.must:
-            raise DisclosureError(NOTHING)
+            raise DisclosureError(UNPROVEN if brief.certified else NOTHING)
         self.trace.append((time.monotonic() - self.begun, brief.worth(order)))
         decision = self._decide(order)
         if acceptable(decision, brief):
@@ -227,7 +228,7 @@ class Strategy:
             else:
                 high = middle - 1
         if kept is None:
-            raise DisclosureError(NOTHING)
+            raise DisclosureError(UNPROVEN if brief.certified else NOTHING)
         return kept
 
     def _decide(self, sets: Iterable[int]) -> Decision:
