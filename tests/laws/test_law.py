@@ -247,6 +247,9 @@ class Blind:
     def across(self, shuttle, sets):
         return False
 
+    def unsure(self, sets):
+        return False
+
 
 def fine(case):
     return Reason("fine", Verdict.PASS, "all is well.")

@@ -26,6 +26,9 @@ class Follower(Protocol):
     def across(self, shuttle: Shuttle, sets: Sequence[int]) -> bool:
         """Do the bounds of all these margins together break it?"""
 
+    def unsure(self, sets: Sequence[int]) -> bool:
+        """May `judge` be in doubt where nothing is broken?"""
+
 
 def always(policy: Policy) -> bool:
     return True

@@ -54,6 +54,11 @@ class AttributeWatch:
         hit = (lower >= self.share * most - 1e-9) & (most > 0)
         return bool((hit | (upper == 0)).any() if self.exclusion else hit.any())
 
+    def unsure(self, sets: Sequence[int]) -> bool:
+        """Has a margin a group by so many variables that it is not checked across margins?"""
+        variables = self.table.variables
+        return any(sum(variables[p].role.identifies for p in bits(s)) > self.order for s in sets)
+
     def _candidates(self, group: Sequence[int], place: int) -> Cells:
         names, variable = [self.table.names[p] for p in group], self.table.variables[place]
         sizes, true = self.table.margin(names), self.table.margin([*names, variable.name])

@@ -112,7 +112,10 @@ class ShuttleBench:
         release = self.brief.release([*self.out, *margins])
         policy = self.brief.policy.effort(witness_seconds=0.0)
         cells = len(self.brief.cells)
-        if self.follows and Case(self.brief.table, release, policy).bounder.one_shuttle(cells):
+        sure = self.follows and not any(
+            f.unsure(release.formula.sets) for f in self.judge.followers
+        )
+        if sure and Case(self.brief.table, release, policy).bounder.one_shuttle(cells):
             return Verdict.PASS
         return decide(self.brief.table, release, policy).verdict
 

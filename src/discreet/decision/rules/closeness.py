@@ -79,6 +79,9 @@ class Reach:
         n = self.cells.counts
         return bool((np.maximum(upper - n, n - lower) / n < self.share).any())
 
+    def unsure(self, sets: Sequence[int]) -> bool:
+        return False
+
 
 RULE = Rule(
     NAME,

@@ -139,6 +139,9 @@ class LowMargins:
     def across(self, shuttle: Shuttle, sets: Sequence[int]) -> bool:
         return False
 
+    def unsure(self, sets: Sequence[int]) -> bool:
+        return False
+
 
 def screen(tables: Screen, found: Screened) -> None:
     rule, names = tables.policy.published, tuple(v.name for v in tables.variables)

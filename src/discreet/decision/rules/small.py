@@ -118,6 +118,9 @@ class Widths:
         lower, upper = shuttle.bounds(self.brief.cells.names, self.brief.cells.codes)
         return bool((upper - lower < self.beta).any())
 
+    def unsure(self, sets: Sequence[int]) -> bool:
+        return False
+
 
 def screen(tables: Screen, found: Screened) -> None:
     """Of each table, the small counts whose nodes are too narrow, or not proven to be wide."""
