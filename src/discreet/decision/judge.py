@@ -122,7 +122,7 @@ class ShuttleJudge:
         """With these margins in? They are, until `commit` or `roll_back`."""
         shuttle = self.shuttle
         assert shuttle is not None
-        if not all(map(self.alone, margins)):
+        if not all(map(self.alone, maximal(margins))):
             return False
         held = shuttle.add(self._tables(margins), floor=self.beta)
         return held and self._keeps(shuttle, [*self.sets, *margins])
