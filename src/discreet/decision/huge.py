@@ -130,9 +130,9 @@ def decide_list(brief: Brief, found: LongList) -> Decision:
     if not case.bounder.only_margins(len(brief.cells)):
         return decide(table, release, brief.policy)
     cells = brief.cells
-    none = np.full(len(cells), NONE_LOW)
+    none = (np.full(len(cells), NONE_LOW), np.full(len(cells), NONE_HIGH))
     intervals = CellBounds(
-        cells.variables, cells.codes, found.lower, found.upper, none, none * 0 + NONE_HIGH, METHOD
+        cells.variables, cells.codes, found.lower, found.upper, *none, *none, METHOD
     )
     vars(case)["small"] = SmallCells(cells, intervals)
     found_by = reasons(brief, found)

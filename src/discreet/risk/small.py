@@ -46,15 +46,16 @@ def small_cells(
     at_most: int = 2,
     proof: Proof | None = None,
     cells: Cells | None = None,
+    width: int | None = None,
 ) -> SmallCells:
     """Cells with counts from 1 to `at_most` in the table of the identifying variables.
 
     A small count of what nobody can observe is no identification: without an identifying
     variable there is none. `proof` asks for tables that prove the widths; `cells` are those to
-    guard if not all.
+    guard if not all, `width` what they must keep.
     """
     seen = observable(table)
     cells = seen.small(at_most) if cells is None else cells
     if not seen.variables:
         cells = cells.take(slice(0, 0))
-    return SmallCells(cells, bounder.bounds(cells, proof))
+    return SmallCells(cells, bounder.bounds(cells, proof, width=width))

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import or_
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.conflict import named_conflict
@@ -16,7 +17,7 @@ from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof
 from discreet.intruder.bounds.reduce import reduce_tied
-from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds
+from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds, Rung
 from discreet.intruder.bounds.shuttle import MOST_BYTES, bytes_needed
 from discreet.release.release import Known, Release
 from discreet.table.cells import Cells
@@ -29,6 +30,7 @@ Method = Literal["auto", "closed", "shuttle", "linear", "integer"]
 MOST_LISTED = 1 << 22
 BRANCH = 1.0
 MANY, MANY_MORE = 100, 1 << 40
+LARGE = 1 << 9  # cells from which on projections are quicker than the simplex
 
 
 class Bounder:
@@ -45,11 +47,12 @@ class Bounder:
         method: Method = "auto",
         seconds: float = math.inf,
         most_bytes: int = MOST_BYTES,
+        rung: Rung = Rung.INTEGER,
     ) -> None:
         if method not in get_args(Method):
             raise DataError(f"there is no method {method!r}; choose {', '.join(get_args(Method))}.")
         self.release, self.method = release, method
-        self.seconds, self.most_bytes = seconds, most_bytes
+        self.seconds, self.most_bytes, self.rung = seconds, most_bytes, rung
         self._parts: dict[tuple[tuple[str, ...], tuple[int, ...]], Part] = {}
         self._index = {name: place for place, name in enumerate(release.names)}
         self._known: dict[int, list[Known]] = {}
@@ -60,26 +63,32 @@ class Bounder:
         return sum({1 << self._index[name] for name in names})
 
     def bounds(
-        self, cells: Cells, proof: Proof | None = None, *, among: int | None = None
+        self,
+        cells: Cells,
+        proof: Proof | None = None,
+        *,
+        among: int | None = None,
+        width: int | None = None,
     ) -> CellBounds:
         """Intervals of the given cells, of the table or of any margin of it.
 
         If they are `among` so many that are asked about, programs are solved only where that is
-        quick for all of them, and without branch and bound.
+        quick for all of them, and without branch and bound. With `width`, parts that are too large
+        for programs are looked at by linear bounds, too: do the cells keep that width?
         """
         try:
-            return self._bounds(cells, proof, among)
+            return self._bounds(cells, _Question(proof, among, width))
         except InconsistentRelease as error:
             raise named_conflict(self.release, error) from error
 
-    def _bounds(self, cells: Cells, proof: Proof | None, among: int | None) -> CellBounds:
+    def _bounds(self, cells: Cells, question: _Question) -> CellBounds:
         if strange := [name for name in cells.names if name not in self._index]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
         if self.method == "auto" and self._everything and len(cells.names) < len(self._index):
             # one shuttle of the whole release serves every margin
             part = self._everything
-            found = part.exact(cells.names, cells.codes) or part.by_shuttle(
-                cells.names, cells.codes, self.most_bytes
+            found = part.exact(cells.names, cells.codes) or self._by_shuttle(
+                part, cells.names, cells.codes, question
             )
             return CellBounds(cells.variables, cells.codes, *found)
         sets, ties, names = self._reduced(cells.names)
@@ -88,15 +97,15 @@ class Bounder:
             total = np.full(len(cells), self.release.total or 0, np.int64)
             found = Found.outer(total, total, CLOSED)
         elif self.method in ("auto", "closed") and len(shared) == len(names):
-            found = self._by_components(sets, ties, names, cells.project(names), proof, among)
+            found = self._by_components(sets, ties, names, cells.project(names), question)
         else:
             part = self._part(names, [margin for margin in sets if margin])
-            found = self._bound(part, shared, cells.project(shared), proof, among)
+            found = self._bound(part, shared, cells.project(shared), question)
         sizes = dict(zip(cells.names, cells.shape, strict=True))
         # nothing is known of a variable in no margin: all may be in another category of it
         if any(sizes[name] > 1 for name in cells.names if name not in shared):
             nobody = np.zeros_like(found.lower)
-            found = found._replace(lower=nobody, seen_low=nobody)
+            found = found._replace(lower=nobody, seen_low=nobody, fit_low=nobody)
         return CellBounds(cells.variables, cells.codes, *found)
 
     def outer(self, cells: Cells) -> tuple[Ints, Ints]:
@@ -158,8 +167,7 @@ class Bounder:
         ties: tuple[int, ...],
         names: tuple[str, ...],
         codes: Codes,
-        proof: Proof | None,
-        among: int | None,
+        question: _Question,
     ) -> Found:
         """Theorems 1 and 2 of the 2002 paper (Dobra & Fienberg 2000, PNAS 97:11885).
 
@@ -172,7 +180,9 @@ class Bounder:
         tree = components(sets, len(self._index), ties)
         lower = np.zeros(len(codes), np.int64)
         upper = np.full(len(codes), self.release.total or 0, np.int64)
-        low, high, seen, methods = lower.copy(), upper.copy(), np.ones(len(codes), bool), set()
+        # the extremes in whole tables, and in tables of fractions: those of the parts glue together
+        tables = [_Glued(lower.copy(), upper.copy(), np.ones(len(codes), bool)) for _ in range(2)]
+        methods = set()
         covered = self._bits(names)
         for component in tree.nodes:
             if not component & covered:
@@ -180,32 +190,31 @@ class Bounder:
             inside, places = self._named(component, names)
             within = [margin & component for margin in sets]
             part = self._part(inside, [margin for margin in within if margin])
-            found = self._bound(part, inside, codes[:, places], proof, among)
+            found = self._bound(part, inside, codes[:, places], question)
             lower += found.lower
             np.minimum(upper, found.upper, out=upper)
-            seen &= found.seen_high >= found.seen_low
-            low += np.where(seen, found.seen_low, 0)
-            np.minimum(high, found.seen_high, out=high)
+            tables[0].add(found.seen_low, found.seen_high)
+            tables[1].add(found.fit_low, found.fit_high)
             methods.add(found.method)
         for i, j, separator in tree.edges:
             if tree.nodes[i] & covered and tree.nodes[j] & covered:
                 inside, places = self._named(separator, names)
                 shared = self.release.table(inside).lookup(codes[:, places])
-                lower -= shared
-                low -= shared
+                for each in (lower, tables[0].low, tables[1].low):
+                    each -= shared
         # components that hang together only through what is not asked about share the total
         asked = [bool(node & covered) for node in tree.nodes]
         joined = sum(asked[i] and asked[j] for i, j, _ in tree.edges)
         apart = max(0, sum(asked) - 1 - joined) * (self.release.total or 0)
-        lower -= apart
-        low -= apart
+        for each in (lower, tables[0].low, tables[1].low):
+            each -= apart
         harder = sorted(methods - {CLOSED})
         split = sum(asked) > 1
         method = ", ".join(harder) or CLOSED
         if harder and split:
             method = f"reducible, {method}"
-        low, high = np.where(seen, np.maximum(low, 0), NONE_LOW), np.where(seen, high, NONE_HIGH)
-        return Found(np.maximum(lower, 0), upper, low, high, method)
+        ends = (*tables[0].ends(), *tables[1].ends())
+        return Found(np.maximum(lower, 0), upper, *ends, method)
 
     @property
     def _everything(self) -> Part | None:
@@ -240,8 +249,7 @@ class Bounder:
         part: Part,
         names: tuple[str, ...],
         codes: Codes,
-        proof: Proof | None,
-        among: int | None,
+        question: _Question,
     ) -> Found:
         """Bounds of cells over `names` in one part, by the method asked for or the best."""
         if (exact := part.exact(names, codes)) is not None and self.method in ("auto", "closed"):
@@ -251,12 +259,18 @@ class Bounder:
                 f"{self.release.formula} is not decomposable over {'*'.join(names)}, so it has no "
                 "closed form; use the method auto."
             )
+        proof, among, width = question
         best = part.best(len(codes), self.most_bytes, among or 0)
         method = best if self.method == "auto" else self.method
-        if method == "shuttle":
+        if self.method == "auto" and best == "integer" and self._projects(part, question):
+            # programs of whole numbers would not be asked for
+            found = part.by_projection(names, codes, width, self.most_bytes)
+        elif method == "shuttle":
             # of many questions each has its own part: one shuttle of the whole serves them all
             holder = part if among is None else self._whole or part
-            found = holder.by_shuttle(names, codes, self.most_bytes)
+            found = self._by_shuttle(holder, names, codes, question)
+        elif method == "linear" and part.projectable and part.possible >= LARGE and not among:
+            found = part.by_projection(names, codes, width, self.most_bytes)
         elif method == "margins":
             found = part.by_margins(names, codes)
         else:
@@ -268,6 +282,48 @@ class Bounder:
             found = part.witnessed(found, codes, proof)
         return found
 
+    def _projects(self, part: Part, question: _Question) -> bool:
+        """Is a width by linear bounds all that is asked for, of a part that is not tiny?"""
+        asked = question.width is not None and self.rung is Rung.LINEAR
+        return asked and part.projectable and part.possible >= LARGE
+
+    def _by_shuttle(
+        self, part: Part, names: tuple[str, ...], codes: Codes, question: _Question
+    ) -> Found:
+        """Outer bounds; then, where a width is asked for, linear ones of what is wide enough."""
+        found = part.by_shuttle(names, codes, self.most_bytes)
+        width = question.width
+        if width is None or self.rung is Rung.OUTER or self.method == "shuttle":
+            return found
+        if not part.projectable or (found.upper - found.lower < width).any():
+            return found
+        return part.by_projection(names, codes, width, self.most_bytes)
+
+
+class _Question(NamedTuple):
+    """How intervals are asked for; see `Bounder.bounds`."""
+
+    proof: Proof | None
+    among: int | None
+    width: int | None
+
+
+class _Glued(NamedTuple):
+    """Extreme counts in the components' tables, on the way to those of the whole."""
+
+    low: Ints
+    high: Ints
+    met: NDArray[np.bool_]
+
+    def add(self, low: Ints, high: Ints) -> None:
+        self.met[:] &= high >= low
+        self.low[:] += np.where(self.met, low, 0)
+        np.minimum(self.high, high, out=self.high)
+
+    def ends(self) -> tuple[Ints, Ints]:
+        low = np.where(self.met, np.maximum(self.low, 0), NONE_LOW)
+        return low, np.where(self.met, self.high, NONE_HIGH)
+
 
 def bounds(
     release: Release,
@@ -277,12 +333,14 @@ def bounds(
     seconds: float = math.inf,
     most_bytes: int = MOST_BYTES,
     proof: Proof | None = None,
+    width: int | None = None,
 ) -> CellBounds:
     """The feasible interval of every cell, or of `cells`, given what is released.
 
     The release is split along its separators; a part that is a released margin is known, small
-    parts go to linear and integer programs, larger ones to the shuttle. `attained` says which
-    intervals are proven tight for integer tables.
+    parts go to linear and integer programs, larger ones to the shuttle, and to linear bounds by
+    projections if a `width` is asked for or the method is linear. `attained` says which intervals
+    are proven tight for integer tables.
 
     >>> from discreet.table.load import load
     >>> bounds(Release.margins(load("example:tract"), "Race*Income + Income*Gender"))
@@ -298,4 +356,4 @@ def bounds(
         codes = unravel(np.arange(math.prod(shape)), shape)
         cells = Cells(release.variables, codes, np.zeros(len(codes), np.int64))
     bounder = Bounder(release, method=method, seconds=seconds, most_bytes=most_bytes)
-    return bounder.bounds(cells, proof)
+    return bounder.bounds(cells, proof, width=width)

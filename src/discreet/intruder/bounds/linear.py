@@ -46,8 +46,9 @@ class Program:
         *,
         branch: float = 0.0,
         seconds: float = math.inf,
-    ) -> tuple[Ints, Ints, Ints, Ints]:
-        """lower, upper, least and most seen, of the sum of the cells that agree with each target.
+    ) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
+        """lower, upper, least and most seen, least and most of any vertex, of the sum of the cells
+        that agree with each target.
 
         `least` and `most` are bounds that are known to hold. What is not solved within `seconds`
         keeps them. Where no table was seen at an end, branch and bound gets `branch` seconds for
@@ -66,7 +67,7 @@ class Program:
             if not search.proven(place, sign) and left > 0 and patience:
                 search.branch(place, sign, left)
                 patience = PATIENCE if search.proven(place, sign) else patience - 1
-        ends = (search.lower, search.upper, search.low_seen, search.high_seen)
+        ends = (search.lower, search.upper, search.low_seen, search.high_seen, *search.fitted())
         return tuple(end[inverse] for end in ends)  # type: ignore[return-value]
 
     def optimum(self, member: Ints, sign: int) -> tuple[float, NDArray[np.float64]]:
@@ -151,6 +152,14 @@ class _Search:
     def branch(self, place: int, sign: int, seconds: float) -> None:
         solver = self.program.integer_program()
         self._note(place, sign, *solver.optimum(self.members[place], sign, seconds))
+
+    def fitted(self) -> tuple[Ints, Ints]:
+        """The vertices' extreme values, rounded inwards; a table that was seen is one too."""
+        low, high = self.low_seen.copy(), self.high_seen.copy()
+        met = self.low_vertex <= self.high_vertex
+        low[met] = np.minimum(low[met], np.ceil(self.low_vertex[met] - SLACK)).astype(np.int64)
+        high[met] = np.maximum(high[met], np.floor(self.high_vertex[met] + SLACK)).astype(np.int64)
+        return low, high
 
     def _note(self, place: int, sign: int, bound: int, table: Ints | None) -> None:
         if sign > 0:

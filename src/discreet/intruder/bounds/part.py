@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,23 +18,29 @@ from discreet.intruder.bounds.shuttle import Shuttle, bytes_needed
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
-from discreet.table.keys import Codes
+from discreet.table.keys import Codes, lookup, unravel
 from discreet.table.table import Table
+
+if TYPE_CHECKING:
+    from discreet.intruder.bounds.projection import Projection
 
 CLOSED = "closed form"
 QUICK = 500_000
 HEAVY = 10**11  # cells squared times programs
 DRAWS, MOST_DRAWN = 200, 1 << 16
 SLICED = 1 << 12
+MOST_PROJECTED = 1 << 22
 
 
 class Found(NamedTuple):
-    """Intervals, the extreme counts seen in tables, and how they were found."""
+    """Intervals, the extreme counts in tables, of whole numbers and of any, and the method."""
 
     lower: Ints
     upper: Ints
     seen_low: Ints
     seen_high: Ints
+    fit_low: Ints
+    fit_high: Ints
     method: str
 
     @classmethod
@@ -42,7 +48,19 @@ class Found(NamedTuple):
         """Without a table; but a single value that is left is that of every table."""
         sure = lower == upper
         low, high = np.where(sure, lower, NONE_LOW), np.where(sure, upper, NONE_HIGH)
-        return cls(lower, upper, low, high, method)
+        return cls(lower, upper, low, high, low, high, method)
+
+    def fitted(self, low: Ints, high: Ints) -> Found:
+        """With what further tables reach, which need not be whole."""
+        return self._replace(
+            fit_low=np.minimum(self.fit_low, low), fit_high=np.maximum(self.fit_high, high)
+        )
+
+    def seen(self, low: Ints, high: Ints) -> Found:
+        """With what further tables of whole numbers show."""
+        return self._replace(
+            seen_low=np.minimum(self.seen_low, low), seen_high=np.maximum(self.seen_high, high)
+        ).fitted(low, high)
 
 
 class Proof(NamedTuple):
@@ -62,6 +80,7 @@ class Part:
     def __init__(self, release: Release) -> None:
         self.release = release
         self._shuttle: Shuttle | None = None
+        self._projection: Projection | None = None
 
     @cached_property
     def program(self) -> Program:
@@ -123,10 +142,78 @@ class Part:
         return Found(*found, "integer" if branch and program.whole else "linear")
 
     def by_shuttle(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> Found:
+        return Found.outer(*self._settled(most_bytes).bounds(names, codes), "shuttle")
+
+    def _settled(self, most_bytes: int) -> Shuttle:
         if self._shuttle is None:
             self._shuttle = Shuttle(self.release, most_bytes=most_bytes)
-        lower, upper = self._shuttle.bounds(names, codes)
-        return Found.outer(lower, upper, "shuttle")
+        return self._shuttle
+
+    @cached_property
+    def projectable(self) -> bool:
+        """Can projections hold it: a box and margins, of a table that fits in memory?"""
+        cells = math.prod(variable.size for variable in self.release.variables)
+        names = len(self.release.names)
+        return cells <= MOST_PROJECTED and all(len(k.cell) == names for k in self.release.ranges)
+
+    def projection(self, most_bytes: int) -> Projection:
+        """The tables that fit, for linear bounds of any size."""
+        if self._projection is None:
+            from discreet.intruder.bounds.projection import Projection
+
+            self._projection = Projection(self.release, *self.box(most_bytes))
+        return self._projection
+
+    def box(self, most_bytes: int) -> tuple[Ints, Ints]:
+        """Ends of every cell: by the shuttle if it fits, else by the released counts."""
+        shape = tuple(variable.size for variable in self.release.variables)
+        if bytes_needed(Layout.of(shape), self.release.total or 0) <= most_bytes:
+            sides = self._settled(most_bytes).arrays()
+            cells = tuple(slice(size) for size in shape)
+            return sides[0][cells].astype(np.int64), sides[1][cells].astype(np.int64)
+        codes = unravel(np.arange(math.prod(shape)), shape)
+        found = self.by_margins(self.release.names, codes)
+        low, high = found.lower.reshape(shape), found.upper.reshape(shape)
+        for known in self.release.ranges:
+            at = dict(known.cell)
+            place = tuple(v.code(at[v.name]) for v in self.release.variables)
+            low[place], high[place] = max(low[place], known.lower), min(high[place], known.upper)
+        return low, high
+
+    def by_projection(
+        self, names: tuple[str, ...], codes: Codes, width: int | None, most_bytes: int
+    ) -> Found:
+        """Linear bounds; with `width` only whether cells keep it."""
+        from discreet.intruder.bounds.reach import reach, reach_sums
+
+        projection = self.projection(most_bytes)
+        codes, inverse = np.unique(codes, axis=0, return_inverse=True)
+        lower, upper = self._outer(names, codes, most_bytes)
+        shape = [variable.size for variable in self.release.variables]
+        places = [self.release.names.index(name) for name in names]
+        if len(names) == len(shape):
+            order = np.argsort(places)
+            cells = np.ravel_multi_index(tuple(codes[:, order].T.astype(np.int64)), shape)
+            found = reach(projection, cells, lower, upper, width)
+        else:
+            sizes = [shape[place] for place in places]
+            every = unravel(np.arange(math.prod(shape)), shape)[:, places]
+            group = lookup(codes, sizes, every)
+            found = reach_sums(projection, group, lower, upper, width)
+        lower, upper = found.lower, found.upper
+        if self._shuttle is not None:
+            self._shuttle.narrow(names, codes, lower, upper)
+            lower, upper = self._shuttle.bounds(names, codes)
+        ends = np.maximum(found.fit_low, lower), np.minimum(found.fit_high, upper)
+        result = Found.outer(lower, upper, "linear").fitted(*ends)
+        return Found(*(end[inverse] for end in result[:-1]), "linear")
+
+    def _outer(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> tuple[Ints, Ints]:
+        shape = tuple(variable.size for variable in self.release.variables)
+        if bytes_needed(Layout.of(shape), self.release.total or 0) <= most_bytes:
+            return self._settled(most_bytes).bounds(names, codes)
+        found = self.by_margins(names, codes)
+        return found.lower, found.upper
 
     def by_margins(self, names: tuple[str, ...], codes: Codes) -> Found:
         formula = self.release.formula
@@ -165,7 +252,7 @@ class Part:
             )
             low[rows] = np.minimum(low[rows], seen.low)
             high[rows] = np.maximum(high[rows], seen.high)
-        return found._replace(seen_low=low, seen_high=high)
+        return found.seen(low, high)
 
     def _most(self, names: tuple[str, ...], codes: Codes) -> Ints:
         inside = [[n for n in margin if n in names] for margin in self.release.formula.margins]

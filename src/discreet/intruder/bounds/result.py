@@ -17,12 +17,29 @@ from discreet.table.keys import Codes
 NONE_LOW, NONE_HIGH = np.iinfo(np.int64).max, -1
 
 
+class Rung(StrEnum):
+    """What has reached a width: tables of whole numbers, tables of fractions, or nothing."""
+
+    INTEGER = "integer"
+    LINEAR = "linear"
+    OUTER = "outer"
+
+    def reaches(self, asked: Rung) -> bool:
+        """Is it proof enough where `asked` is asked for?"""
+        return list(Rung).index(self) <= list(Rung).index(asked)
+
+
 class Status(StrEnum):
     """How far an interval is proven."""
 
     SHARP = "sharp"
     WITNESSED = "witnessed"
+    LINEAR = "linear"
     OUTER = "outer only"
+
+    @property
+    def rung(self) -> Rung:
+        return {"linear": Rung.LINEAR, "outer only": Rung.OUTER}.get(self, Rung.INTEGER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +47,8 @@ class CellBounds:
     """lower <= count <= upper for each cell, and the counts seen in tables that fit.
 
     `seen_low` and `seen_high` are the least and the greatest count of the cell in integer tables
-    that were found; where they are the ends, the interval is proven tight.
+    that were found; where they are the ends, the interval is proven tight. `fit_low` and `fit_high`
+    are the same for tables of fractions, rounded inwards: what linear bounds reach.
     """
 
     variables: tuple[Variable, ...]
@@ -39,6 +57,8 @@ class CellBounds:
     upper: NDArray[np.int64]
     seen_low: NDArray[np.int64]
     seen_high: NDArray[np.int64]
+    fit_low: NDArray[np.int64]
+    fit_high: NDArray[np.int64]
     method: str
 
     @property
@@ -51,12 +71,26 @@ class CellBounds:
         """How far apart the counts are that were seen."""
         return np.where(self.seen_high >= self.seen_low, self.seen_high - self.seen_low, 0)
 
+    def proven(self, rung: Rung, beta: float = np.inf) -> NDArray[np.bool_]:
+        """Which intervals, or a width of `beta` in them, tables of that rung reach."""
+        if rung is Rung.OUTER:
+            return np.ones(len(self), bool)
+        if rung is Rung.INTEGER:
+            return self.attained | (self.spread >= beta)
+        low, high = self.fit_low, self.fit_high
+        ends = (low == self.lower) & (high == self.upper)
+        return np.asarray(ends | (np.where(high >= low, high - low, 0) >= beta))
+
     def status(self, beta: int = 3) -> list[Status]:
         """Of each cell: both ends attained, or two tables at least `beta` apart, or neither."""
-        return [
-            Status.SHARP if sharp else Status.WITNESSED if spread >= beta else Status.OUTER
-            for sharp, spread in zip(self.attained, self.spread, strict=True)
-        ]
+        found = np.where(self.proven(Rung.LINEAR, beta), Status.LINEAR, Status.OUTER)
+        found = np.where(self.spread >= beta, Status.WITNESSED, found)
+        return [Status(each) for each in np.where(self.attained, Status.SHARP, found)]
+
+    def rung(self, beta: int = 3) -> Rung:
+        """The rung that all intervals reach."""
+        weakest = max((s.rung for s in self.status(beta)), key=list(Rung).index, default=None)
+        return weakest or Rung.INTEGER
 
     def with_seen(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> CellBounds:
         """The same after more tables were found."""
@@ -64,6 +98,8 @@ class CellBounds:
             self,
             seen_low=np.minimum(self.seen_low, low),
             seen_high=np.maximum(self.seen_high, high),
+            fit_low=np.minimum(self.fit_low, low),
+            fit_high=np.maximum(self.fit_high, high),
         )
 
     @property
@@ -89,7 +125,8 @@ class CellBounds:
         size = int(np.prod([float(variable.size) for variable in self.variables]))
         if len(self) == size:
             cells = f"{shape} cells over {names}"
-        tight = "sharp" if self.sharp else "outer"
+        fitted = "linear" if self.proven(Rung.LINEAR).all() else "outer"
+        tight = "sharp" if self.sharp else fitted
         width = "" if self.narrowest is None else f", narrowest width {self.narrowest}"
         return f"CellBounds({cells}: {self.method}, {tight}{width})"
 
@@ -119,8 +156,16 @@ class CellBounds:
             "method": self.method,
             "sharp": self.sharp,
             "narrowest": self.narrowest,
+            "rung": str(self.rung(beta)),
             "cells": [
-                {"cell": c, "count": int(n), "lower": int(a), "upper": int(b), "status": str(s)}
+                {
+                    "cell": c,
+                    "count": int(n),
+                    "lower": int(a),
+                    "upper": int(b),
+                    "status": str(s),
+                    "rung": str(s.rung),
+                }
                 for c, n, a, b, s in rows
             ],
         }

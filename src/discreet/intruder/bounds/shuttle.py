@@ -108,6 +108,21 @@ class Shuttle:
                 raise InconsistentRelease(CONTRADICTION)
         return held
 
+    def narrow(self, names: tuple[str, ...], codes: Codes, lower: Ints, upper: Ints) -> None:
+        """Take in bounds that were proven by other means, for good, and what follows from them."""
+        record, lane = self.places(names, codes)
+        data = self.data
+        new = (lower > data[record, 0, lane]) | (upper < data[record, 1, lane])
+        record, lane, lower, upper = record[new], lane[new], lower[new], upper[new]
+        changed = np.unique(record)
+        self._save(changed)
+        np.maximum.at(data, (record, 0, lane), lower.astype(data.dtype))
+        np.minimum.at(data, (record, 1, lane), upper.astype(data.dtype))
+        self._follow(changed, np.zeros_like(self._targets), 0)
+        if crossed_in(data, self.layout.size):
+            raise InconsistentRelease(CONTRADICTION)
+        self._forget()
+
     def suppose(self, names: tuple[str, ...], code: Codes, value: int) -> bool:
         """Could the cell have this value? False if that leaves some node without any.
 
@@ -274,7 +289,7 @@ class Shuttle:
         """Sweep chunks and tiles in turn until nothing changes; how many sweeps it took."""
         from numba import parallel_chunksize
 
-        from discreet._kernels.shuttle import crossed, sweep_chunks, sweep_tiles
+        from discreet._kernels.shuttle import sweep_chunks, sweep_tiles
 
         layout = self.layout
         near, far = layout.outer[layout.split :], layout.outer[: layout.split]
@@ -319,9 +334,16 @@ class Shuttle:
                 )
                 clock += 2 * CLOCK
                 sweeps += 1
-        if crossed(self.data, layout.size) >= 0:
+        if crossed_in(self.data, layout.size):
             raise InconsistentRelease(CONTRADICTION)
         return sweeps
+
+
+def crossed_in(data: NDArray[Any], size: int) -> bool:
+    """Is some lower end above the upper one?"""
+    from discreet._kernels.shuttle import crossed
+
+    return bool(crossed(data, size) >= 0)
 
 
 def bytes_needed(layout: Layout, total: int) -> int:
