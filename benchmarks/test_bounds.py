@@ -63,6 +63,7 @@ def test_sparse_2_to_the_10():
     print(
         f"witnesses of width 3 in {seconds['proven']:.0f} s with the linear programs: "
         f"{status.count(Status.SHARP)} sharp, {status.count(Status.WITNESSED)} witnessed, "
+        f"{status.count(Status.LINEAR)} linear, "
         f"{status.count(Status.OUTER)} outer only"
     )
     for method in ("shuttle", "linear"):

@@ -20,7 +20,7 @@ from discreet.server.ledger.chain import verify
 from discreet.server.ledger.database import open_database
 from discreet.table.table import Table
 
-RULES = {"server.rule": "myopic", "bounds.accept_outer": True, "attribute.check": False,
+RULES = {"server.rule": "myopic", "bounds.proof": "outer", "attribute.check": False,
          "published.least": 0,
          "server.slot": 0.0}  # fmt: skip
 SET = [

@@ -141,7 +141,7 @@ def random_policy(rng, table, plain=False):
         "attribute.order": int(rng.integers(1, 5)),
         "published.least": int(rng.choice([0, 0, 2, 3, 5])),
         "published.zeros": bool(rng.random() < 0.15),
-        "bounds.accept_outer": bool(rng.random() < 0.3),
+        "bounds.proof": str(rng.choice(["outer", "linear", "integer"], p=[0.3, 0.15, 0.55])),
         "bounds.witness_seconds": 0.0,
         "bounds.method": str(rng.choice(["auto", "shuttle", "integer"], p=[0.75, 0.15, 0.1])),
         "closeness.share": some(0.15, float(rng.choice([0.3, 1.0]))),

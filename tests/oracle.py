@@ -54,6 +54,14 @@ def named(array):
     return Table.of(array, **{chr(65 + i): range(n) for i, n in enumerate(array.shape)})
 
 
+def gap_table():
+    """By whole numbers its pairs tell some counts of 1 or 2; fractions leave them a width of 1."""
+    array = np.zeros((2,) * 5, int)
+    people = "00100 00110 00111 01000 01111 01111 10011 10110 10111 11101"
+    np.add.at(array, tuple(np.array([list(map(int, p)) for p in people.split()]).T), 1)
+    return named(array)
+
+
 @st.composite
 def small_tables(draw, most_axes=4, most_people=7, most_cells=16):
     """Random small tables of random shapes."""

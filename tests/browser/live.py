@@ -29,7 +29,7 @@ PASSWORD = "a long enough one 4 tests"
 STAFF = {"ada": "custodian", "otto": "auditor"}
 POLICY = {
     "server.rule": "myopic",
-    "bounds.accept_outer": True,
+    "bounds.proof": "outer",
     "attribute.check": False,
     "published.least": 0,
     "server.slot": 0.05,

@@ -32,6 +32,7 @@ def test_bounds_of_the_tract_table(method):
         "lower": 85,
         "upper": 107,
         "status": "sharp",
+        "rung": "integer",
     }
 
 

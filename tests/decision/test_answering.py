@@ -21,7 +21,7 @@ from discreet.table.table import Table
 
 MYOPIC = {
     "server.rule": "myopic",
-    "bounds.accept_outer": True,
+    "bounds.proof": "outer",
     "attribute.check": False,
     "published.least": 0,
 }
@@ -171,17 +171,15 @@ def test_bounds_that_are_not_proven_go_before_a_custodian_unless_the_policy_acce
     margins = [sum(1 << p for p in c) for c in combinations(range(6), 2)]
     doubtful = {"bounds.method": "shuttle", "bounds.witness_seconds": 0.0}
     outcomes = {}
-    for accept, approval in ((True, "review"), (False, "review"), (False, "never")):
-        rules = Policy.of(
-            MYOPIC | doubtful | {"bounds.accept_outer": accept, "server.approval": approval}
-        )
+    for proof, approval in (("outer", "review"), ("integer", "review"), ("integer", "never")):
+        rules = Policy.of(MYOPIC | doubtful | {"bounds.proof": proof, "server.approval": approval})
         desk = Desk(table, rules)
         desk.take(margins[:-1])
-        outcomes[accept, approval] = desk.ask(margins[-1]).outcome
+        outcomes[proof, approval] = desk.ask(margins[-1]).outcome
     assert outcomes == {
-        (True, "review"): Outcome.GRANTED,
-        (False, "review"): Outcome.PENDING,
-        (False, "never"): Outcome.REFUSED,
+        ("outer", "review"): Outcome.GRANTED,
+        ("integer", "review"): Outcome.PENDING,
+        ("integer", "never"): Outcome.REFUSED,
     }
 
 

@@ -13,7 +13,7 @@ from discreet.decision.verdict import Verdict
 from discreet.errors import DisclosureError, PolicyError
 from discreet.table.table import Table
 
-POLICY = Policy.of({"server.rule": "myopic", "bounds.accept_outer": True})
+POLICY = Policy.of({"server.rule": "myopic", "bounds.proof": "outer"})
 OLD = np.array([[40, 55], [61, 38]])
 
 

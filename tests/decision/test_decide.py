@@ -56,8 +56,8 @@ def test_outer_bounds_are_no_proof():
     policy = policy.change({"bounds.witness_seconds": 0})
     decision = decide(table, margins, policy)
     assert decision.verdict is Verdict.REVIEW
-    assert "not proven tight" in rules(decision)["small counts"].text
-    accepting = policy.change({"bounds.accept_outer": True})
+    assert "reached by no table that was found" in rules(decision)["small counts"].text
+    accepting = policy.change({"bounds.proof": "outer"})
     accepted = decide(table, margins, accepting)
     assert accepted.verdict is Verdict.PASS
     assert "accepted by the policy" in rules(accepted)["small counts"].text
@@ -96,7 +96,7 @@ def test_less_never_turns_a_pass_into_a_failure(data, array):
     table = named(array)
     margins = data.draw(releases(array.ndim))
     fewer = data.draw(st.lists(st.sampled_from(margins), min_size=1, unique=True))
-    policy = Policy.of({"small.width": data.draw(st.integers(1, 4)), "bounds.accept_outer": True})
+    policy = Policy.of({"small.width": data.draw(st.integers(1, 4)), "bounds.proof": "outer"})
     more = decide(table, letters(margins), policy)
     less = decide(table, letters(fewer), policy)
     assert less.verdict.rank <= more.verdict.rank

@@ -8,6 +8,11 @@ import pytest
 from discreet.decision.policy import Policy
 from discreet.errors import PolicyError
 
+GONE = (
+    'bounds.accept_outer is gone; write bounds.proof = "outer" (or "linear"; "integer" is the '
+    "default)."
+)
+
 
 def write(tmp_path, text, name="office.toml"):
     path = tmp_path / name
@@ -55,6 +60,9 @@ def test_a_locked_key_cannot_be_changed(tmp_path):
         ('extends = "office.toml"', "extends itself"),
         ('extends = "gone.toml"', "cannot read the policy"),
         ("rules = 3", "no key 'rules'"),
+        ('[bounds]\nproof = "none"', "one of integer, linear, outer"),
+        ("[bounds]\naccept_outer = true", GONE),
+        ('locked = ["bounds.accept_outer"]', GONE),
     ],
 )
 def test_wrong_policies_are_refused(tmp_path, text, message):
@@ -84,3 +92,34 @@ def test_any_text_comes_back_from_the_file():
     odd = 'a"b\n\\c é\x7f\U0001f600'
     policy = dataclasses.replace(Policy.of({"belief.model": odd}), name=odd)
     assert Policy.loads(policy.to_toml()) == policy
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_key_that_is_gone_is_refused_with_what_to_write(value):
+    for attempt in (
+        lambda: Policy.of({"bounds.accept_outer": value}),
+        lambda: Policy().change({"bounds.accept_outer": value}),
+        lambda: Policy().set([f"bounds.accept_outer={str(value).lower()}"]),
+    ):
+        with pytest.raises(PolicyError) as caught:
+            attempt()
+        assert str(caught.value) == GONE
+    assert Policy().set(["bounds.proof=linear"]).bounds.proof == "linear"
+
+
+@pytest.mark.parametrize(("value", "proof"), [("true", "outer"), ("false", "integer")])
+def test_what_an_earlier_version_kept_is_read(value, proof):
+    text = f"""
+        name = "The house"
+        locked = ["bounds.accept_outer", "small.width"]
+        [small]
+        width = 4
+        [bounds]
+        accept_outer = {value}
+    """
+    found = Policy.loads(text)
+    assert (found.bounds.proof, found.small.width) == (proof, 4)
+    assert set(found.locked) == {"bounds.proof", "small.width"}
+    with pytest.raises(PolicyError, match=r"bounds\.proof is locked"):
+        found.change({"bounds.proof": "linear"})
+    assert Policy.loads(found.to_toml()) == found

@@ -104,7 +104,7 @@ def test_any_force_proves_a_bound_that_holds(array, data):
     tables = tables.reshape(len(tables), -1)
     shape = [v.size for v in release.variables]
     low = np.zeros(shape, np.int64)
-    projection = Projection(release, low, low + int(array.sum()))
+    projection = Projection.of(release, low, low + int(array.sum()))
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     cell = np.array([int(rng.integers(tables.shape[1]))])
     cost = Cost(cell, np.array([float(rng.choice([-1, 1]))]), low.ravel()[cell], low.ravel()[cell])

@@ -205,7 +205,7 @@ def test_a_verdict_by_outer_bounds_says_so_in_its_first_line():
     names = {f"v{i}": ["no", "yes"] for i in range(6)}
     table = Table.of(rng.poisson(2, (2,) * 6), **names)
     keys = {"attribute.check": False, "published.least": 0, "small.width": 1}
-    outer = {"bounds.method": "shuttle", "bounds.accept_outer": True, "bounds.witness_seconds": 0.0}
+    outer = {"bounds.method": "shuttle", "bounds.proof": "outer", "bounds.witness_seconds": 0.0}
     found = assess(table, "v0*v1 + v1*v2 + v0*v2 + v3*v4 + v5", Policy.of(keys | outer))
     assert found.verdict == "PASS"
     assert "by outer bounds, which prove nothing" in str(found).splitlines()[0]
@@ -213,7 +213,7 @@ def test_a_verdict_by_outer_bounds_says_so_in_its_first_line():
 
 
 def test_the_server_is_not_started_on_outer_bounds():
-    assert "accept_outer" not in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "bounds.proof" not in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 # Frontiers

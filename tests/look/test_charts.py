@@ -38,6 +38,12 @@ def test_the_title_is_the_finding():
     assert title(interval_chart(loose, limit=3)) == (
         "9 of 9 small counts not proven to keep a width of 3"
     )
+    fractions = frame(lower=[0] * 9, upper=[40] * 9, status=["linear"] * 9)
+    assert title(interval_chart(fractions, limit=3)) == (
+        "9 of 9 small counts not proven to keep a width of 3"
+    )
+    allowed = interval_chart(fractions, limit=3, proven=[True] * 9)
+    assert title(allowed) == "9 small counts keep a width of 3 or more"
     assert title(interval_chart(frame(), title="Mine")) == "Mine"
 
 

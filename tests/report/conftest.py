@@ -1,5 +1,7 @@
 """Assessments that the tests of the report look at."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,13 @@ from discreet.decision.assess import assess
 from discreet.decision.policy import Policy
 from discreet.table.load import load
 from discreet.table.table import Table
+from oracle import gap_table
 
+PAIRS = list(combinations("ABCDE", 2))
+FRACTIONS = {
+    "attribute.check": False, "published.least": 0, "small.width": 1, "bounds.method": "linear",
+    "bounds.witness_seconds": 0.0, "alternatives.number": 0,
+}  # fmt: skip
 SCRIPT = "<script>alert(1)</script>"
 
 
@@ -37,6 +45,18 @@ def ones():
     table = Table.of(np.ones((12, 10), int), A=list("abcdefghijkl"), B=list("0123456789"))
     changes = {"alternatives.seconds": 0.0, "small.width": 0, "attribute.check": False}
     return assess(table, "A*B", Policy.of(changes))
+
+
+@pytest.fixture(scope="session")
+def fractions():
+    """A PASS that rests on tables of fractions; without them it would be a FAIL."""
+    return assess(gap_table(), PAIRS, Policy.of(FRACTIONS | {"bounds.proof": "linear"}))
+
+
+@pytest.fixture(scope="session")
+def doubtful():
+    """The same where tables of whole numbers are asked for: a REVIEW."""
+    return assess(gap_table(), PAIRS, Policy.of(FRACTIONS))
 
 
 @pytest.fixture(scope="session")

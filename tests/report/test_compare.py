@@ -59,6 +59,12 @@ def test_another_policy(old):
     assert "policy small.width: was 3, now 1" in str(found)
 
 
+def test_a_report_of_an_earlier_version_has_the_same_policy(old):
+    earlier = copy.deepcopy(old)
+    earlier["policy"]["bounds.accept_outer"] = earlier["policy"].pop("bounds.proof") == "outer"
+    assert compare_reports(earlier, old).same
+
+
 def test_other_data(old):
     other = copy.deepcopy(old)
     other["provenance"]["sha256"] = "0" * 64

@@ -64,7 +64,11 @@ def loose(hostile):
     small = hostile.decision.case.small
     n = len(small.cells)
     unseen = dataclasses.replace(
-        small.bounds, seen_low=np.full(n, NONE_LOW), seen_high=np.full(n, NONE_HIGH)
+        small.bounds,
+        seen_low=np.full(n, NONE_LOW),
+        seen_high=np.full(n, NONE_HIGH),
+        fit_low=np.full(n, NONE_LOW),
+        fit_high=np.full(n, NONE_HIGH),
     )
     case.__dict__["small"] = dataclasses.replace(small, bounds=unseen)
     decision = dataclasses.replace(hostile.decision, case=case)

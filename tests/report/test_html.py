@@ -8,8 +8,11 @@ import pytest
 
 from discreet.decision.assess import assess
 from discreet.decision.policy import Policy
+from discreet.decision.verdict import Verdict
 from discreet.errors import OutputError
+from discreet.intruder.bounds.result import Status
 from discreet.report.html import html_report, write_html
+from discreet.report.sheets import small_rows
 from discreet.report.words import CONFIDENTIAL, known_words
 from discreet.risk.attribute import Disclosure
 from discreet.table.load import load
@@ -153,6 +156,25 @@ def test_a_group_of_unknown_size_is_nearly_all():
 def test_what_the_verdict_rests_on_is_signed(page, tract):
     assert f"{tract.decision.basis[0].upper()}{tract.decision.basis[1:]}." in page.text
     assert f"Signatures FAIL: {tract.decision.basis}." in page.text
+
+
+def test_the_proof_is_said_in_words(page, safe, fractions, doubtful):
+    assert "The policy asks for tables of whole numbers that reach every width." in page.text
+    assert "an intruder cannot narrow a count down to less" in Page(html_report(safe)).text
+    said = Page(html_report(fractions)).text
+    assert "who counts people as whole may narrow a count down to less" in said
+    counted = r"\d reached by tables of whole numbers, \d reached by tables of fractions only\."
+    assert re.search(rf"Intervals by linear programs: {counted}", said)
+    assert "Question mark" not in said
+    assert "Question mark" in Page(html_report(doubtful)).text
+
+
+def test_a_row_has_the_verdict_of_its_rung(fractions, doubtful):
+    rows = zip(small_rows(fractions), small_rows(doubtful), strict=True)
+    for allowed, asked in rows:
+        assert allowed.verdict is Verdict.PASS
+        loose = asked.status is Status.LINEAR
+        assert asked.verdict is (Verdict.REVIEW if loose else Verdict.PASS)
 
 
 def test_published_counts_that_are_too_small_have_a_table(page, safe):

@@ -25,7 +25,7 @@ def test_the_verdict_comes_first(tract):
     assert "5 of 7 margins (71%)" in text
 
 
-@pytest.mark.parametrize("name", ["tract", "safe", "blond", "hostile"])
+@pytest.mark.parametrize("name", ["tract", "safe", "blond", "fractions", "hostile"])
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_it_fits(name, width, request):
     text = printed(print_assessment, request.getfixturevalue(name), width=width)
@@ -64,6 +64,25 @@ def test_disclosed_groups(blond):
     text = printed(print_assessment, blond)
     assert "2 groups with a disclosed category" in text
     assert "all of the 4 in Blond have Income High" in text
+
+
+def test_what_a_verdict_rests_on_is_said_if_it_is_not_whole_tables(fractions, doubtful, safe):
+    text = " ".join(printed(print_assessment, fractions, width=100).split())
+    assert text.startswith("✓ PASS")
+    assert "by linear bounds, which tables of fractions reach" in text
+    assert "but some of them hold fractions of people." in text
+    assert "9 small counts keep a width of 1 or more" in text
+    text = " ".join(printed(print_assessment, doubtful, width=100).split())
+    assert text.startswith("? REVIEW")
+    assert "The policy asks for tables of whole numbers that reach every width." in text
+    assert "of 9 small counts not proven to keep a width of 1" in text
+    assert "every width" not in printed(print_assessment, safe)
+
+
+def test_linear_bounds_say_so(doubtful):
+    bounds = doubtful.decision.case.small.bounds
+    text = printed(lambda console: print_bounds(bounds, None, console, beta=1))
+    assert "linear, linear, narrowest" in text.splitlines()[0]
 
 
 def test_bounds(tract):

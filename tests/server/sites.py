@@ -16,7 +16,7 @@ from discreet.server.settings import Settings
 from discreet.server.site import Site
 from discreet.table.load import load
 
-MYOPIC = {"server.rule": "myopic", "bounds.accept_outer": True, "server.slot": 0.0}
+MYOPIC = {"server.rule": "myopic", "bounds.proof": "outer", "server.slot": 0.0}
 PASSWORD = "a long enough one 4 tests"
 ROLES = ("analyst", "custodian", "auditor")
 

@@ -88,15 +88,55 @@ def test_outer_bounds_are_said_first_wherever_they_were_taken_for_proof(here):
     first = "What is out rests on outer bounds, which prove nothing."
     assert all(said.startswith(first) for said in all_that_is_said())
     tag = client.get(GENDER_INCOME).headers["ETag"]
-    changes = {"bounds.accept_outer": False}
+    changes = {"bounds.proof": "integer"}
     assert custodian.post(f"{TRACT}/policy", {"changes": changes}).status_code == 200
     assert all(said.startswith(f"Some of w{first[1:]}") for said in all_that_is_said())
     assert client.get(GENDER_INCOME).headers["ETag"] != tag
     assert any("terms were changed" in said for said in client.get(TRACT).json()["policy"])
 
 
+def test_linear_bounds_are_said_first_where_they_were_proof_enough(here):
+    """Also after the policy asks for whole numbers; what rests on outer bounds is said instead."""
+    tract = here.open(changes=MYOPIC | {"bounds.proof": "linear"})
+    client, custodian = tract.client(), tract.client("custodian")
+
+    def first():
+        told = ask(client, "Gender", "Income").json()
+        note = client.get(GENDER_INCOME).json()["note"]
+        assert told["message"].startswith(f"{note} ")
+        assert client.get(TRACT).json()["policy"][0] == note
+        return note
+
+    words = (
+        "hat is out rests on linear bounds: tables of fractions reach every width, tables of whole "
+        "numbers were not always seen."
+    )
+    assert first() == f"W{words}"
+    for proof, note in (
+        ("integer", f"Some of w{words}"),
+        ("outer", "What is out rests on outer bounds, which prove nothing."),
+    ):
+        changes = {"changes": {"bounds.proof": proof}}
+        assert custodian.post(f"{TRACT}/policy", changes).status_code == 200
+        assert first() == note
+
+
+def test_a_ledger_of_an_earlier_version_is_read(here, monkeypatch):
+    today, gone = Policy.to_toml, ('proof = "outer"', "accept_outer = true")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(Policy, "to_toml", lambda policy: today(policy).replace(*gone))
+        here.open()
+    client, custodian = here.client(), here.client("custodian")
+    assert client.get(TRACT).json()["policy"][0].endswith("outer bounds, which prove nothing.")
+    assert ask(client, "Gender", "Income").json()["outcome"] == "granted"
+    keys = custodian.get(f"{TRACT}/policy").json()["keys"]
+    assert {"outer"} == {key["value"] for key in keys if key["key"] == "bounds.proof"}
+    old = custodian.post(f"{TRACT}/policy", {"changes": {"bounds.accept_outer": True}})
+    assert 'write bounds.proof = "outer"' in error(old, old.status_code)["message"]
+
+
 def test_where_all_is_proven_nothing_is_said_of_outer_bounds(here):
-    client = here.open(changes=MYOPIC | {"bounds.accept_outer": False}).client()
+    client = here.open(changes=MYOPIC | {"bounds.proof": "integer"}).client()
     told = ask(client, "Gender", "Income").json()
     assert told["message"] == "The table can be published with all that is out."
     assert client.get(GENDER_INCOME).json()["note"] is None

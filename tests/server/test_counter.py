@@ -18,7 +18,7 @@ from discreet.table.table import Table
 
 RULES = {
     "server.rule": "myopic",
-    "bounds.accept_outer": True,
+    "bounds.proof": "outer",
     "attribute.check": False,
     "published.least": 0,
 }

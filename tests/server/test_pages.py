@@ -68,7 +68,7 @@ def site(tmp_path_factory):
     migrate(url)
     database = open_database(url)
     counter = Counter(database, b"s" * 32)
-    policy = {"server.rule": "myopic", "bounds.accept_outer": True, "server.slot": 0.0}
+    policy = {"server.rule": "myopic", "bounds.proof": "outer", "server.slot": 0.0}
     counter.open(load("example:czech"), Policy.of(policy), slug="czech", title="Czech <workers>")
     for margin in ("ABC", "DE"):
         counter.request("czech", list(margin))

@@ -80,9 +80,7 @@ def turn(part: Reals, sizes: Ints, bases: Reals, lanes: int, back: bool, room: R
 
 
 @njit(cache=True, fastmath=True, nogil=True)
-def keep_released(
-    spectrum: Reals, released: Reals, sizes: Ints, bases: Reals, room: Reals
-) -> None:
+def keep_released(spectrum: Reals, released: Reals, sizes: Ints, bases: Reals, room: Reals) -> None:
     """Of each row of the spectrum, what the released margins say."""
     lanes = spectrum.shape[2]
     for row in range(len(released)):

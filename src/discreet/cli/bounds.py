@@ -46,7 +46,14 @@ from discreet.cli.options import (
     type=click.IntRange(1),
     default=3,
     show_default=True,
-    help="The width that witnesses are to prove.",
+    help="The width that is to be proven.",
+)
+@click.option(
+    "--proof",
+    type=click.Choice(["linear", "outer"]),
+    default="outer",
+    show_default=True,
+    help="linear: find out whether large parts keep beta by linear bounds.",
 )
 @click.option(
     "--witness",
@@ -69,6 +76,7 @@ def bounds_command(
     small: int,
     limit: float | None,
     beta: int,
+    proof: str,
     witness: float,
     out: str | None,
     as_json: bool,
@@ -88,8 +96,14 @@ def bounds_command(
     chosen = {"small": lambda: table.small(small), "nonzero": table.nonzero, "all": table.all}
     targets = chosen[cells]()
     with working("bounding"):
-        proof = Proof(table, beta, witness) if witness else None
-        found = bounds(public, targets, method=method, seconds=limit or math.inf, proof=proof)
+        found = bounds(
+            public,
+            targets,
+            method=method,
+            seconds=limit or math.inf,
+            proof=Proof(table, beta, witness) if witness else None,
+            width=beta if proof == "linear" else None,
+        )
     if out:
         _write(found, targets, out)
     if as_json:

@@ -40,6 +40,11 @@ from discreet.cli.options import (
 )
 @click.option("--policy", metavar="FILE", help="TOML with the thresholds (discreet policy).")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
+@click.option(
+    "--proof",
+    type=click.Choice(["integer", "linear", "outer"]),
+    help="What a width must be reached by: tables of whole numbers, of fractions, or nothing.",
+)
 @click.option("--certified", is_flag=True, help="Only what tables prove, no outer bounds.")
 @click.option("--first", metavar="F", help="Margins that must be in; fit: those of a good model.")
 @click.option("--released", metavar="F", help="Margins that are out already; they stay in.")
@@ -70,16 +75,19 @@ def frontier_command(
 ) -> None:
     """The releasable set: the most margins that keep the policy, as assess judges it.
 
-    With --beta and no policy, widths alone are kept, and the first line says so.
+    With --beta and no policy, widths alone are kept, and the first line says so; --set may then
+    change keys of bounds.
 
     Ctrl-C ends the search and reports the best set until then.
     """
     from discreet.data.files import check_writable
-    from discreet.decision.frontier import frontier
+    from discreet.decision.frontier import frontier, widths_alone
     from discreet.utility.requests import Requests
 
     data = {key: options.pop(key) for key in READING}
     office = read_policy(policy, changes) if policy or changes else None
+    if options["beta"] and changes and not policy and all(c.startswith("bounds.") for c in changes):
+        office = widths_alone().set(changes)
     if html:
         check_writable(html)
     table = read_data(**data)

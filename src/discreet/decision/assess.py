@@ -59,10 +59,12 @@ class Assessment:
     def to_json(self) -> dict[str, Any]:
         """The document that `discreet assess --json` prints."""
         decision, utility = self.decision, self.decision.utility
-        small = decision.case.small
+        small, beta = decision.case.small, self.policy.small.width
+        cells = small.bounds.to_json(small.cells.counts, beta)["cells"]
         return {
             "verdict": str(self.verdict),
             "basis": decision.basis,
+            "rung": str(decision.rung),
             "reasons": [
                 {
                     "rule": reason.rule,
@@ -72,7 +74,7 @@ class Assessment:
                 }
                 for reason in decision.reasons
             ],
-            "risk": decision.risk | {"cells": small.bounds.to_json(small.cells.counts)["cells"]},
+            "risk": decision.risk | {"cells": cells},
             "utility": {
                 "released": utility.released,
                 "possible": utility.possible,

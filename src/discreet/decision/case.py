@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from discreet.decision.policy import Policy
 from discreet.intruder.bounds.bounder import Bounder, Method
 from discreet.intruder.bounds.part import Proof
+from discreet.intruder.bounds.result import Rung
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.count import count
 from discreet.intruder.tables.result import TableCount
@@ -58,6 +59,7 @@ class Case:
             method=method,
             seconds=rule.seconds,
             most_bytes=int(rule.gigabytes * 2**30),
+            rung=Rung(rule.proof),
         )
 
     @cached_property
@@ -74,7 +76,8 @@ class Case:
         seconds = self.policy.bounds.witness_seconds
         proof = Proof(self.table, self.policy.small.width, seconds) if seconds else None
         cells = None if self.watched is None else self.watched.cells
-        return small_cells(self.table, self.bounder, self.policy.small.most, proof, cells)
+        rule = self.policy.small
+        return small_cells(self.table, self.bounder, rule.most, proof, cells, rule.width)
 
     @cached_property
     def attribute(self) -> AttributeRisk:

@@ -9,13 +9,25 @@ from typing import Any
 from discreet.decision.case import Case
 from discreet.decision.policy import Policy
 from discreet.decision.rules import asked
-from discreet.decision.verdict import Reason, Verdict, worst
+from discreet.decision.verdict import Reason, Verdict, weakest, worst
 from discreet.errors import DataError, PolicyError
+from discreet.intruder.bounds.result import Rung
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.table import Table
 from discreet.table.words import several
 from discreet.utility.margins import MarginUtility, margin_utility
+
+PROVEN = {
+    Rung.INTEGER: "proven by tables of whole numbers",
+    Rung.LINEAR: "by linear bounds, which tables of fractions reach",
+    Rung.OUTER: "by outer bounds, which prove nothing",
+}
+ASKED = {
+    Rung.INTEGER: "proof asked: tables of whole numbers",
+    Rung.LINEAR: "proof asked: tables of fractions",
+    Rung.OUTER: "no proof asked: outer bounds accepted",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,23 +49,16 @@ class Decision:
         return "\n".join([head, *(f"  {reason}" for reason in self.reasons)])
 
     @property
-    def outer(self) -> bool:
-        """Does it rest on outer bounds, which prove nothing?"""
-        return any(reason.outer for reason in self.reasons)
+    def rung(self) -> Rung:
+        """What reaches the widths that it rests on: the weakest of the reasons'."""
+        return weakest(reason.rung for reason in self.reasons)
 
     @property
     def basis(self) -> str:
         """Under which policy, by which proof, over which variables; the first line says it."""
         case = self.case
-        proof = (
-            "by outer bounds, which prove nothing"
-            if self.outer
-            else "outer bounds accepted"
-            if case.policy.bounds.accept_outer
-            else "proven by tables of whole numbers"
-            if self.verdict is Verdict.PASS
-            else "proof asked: tables of whole numbers"
-        )
+        asked = Rung(case.policy.bounds.proof)
+        proof = PROVEN[self.rung] if self.verdict is Verdict.PASS else ASKED[asked]
         over = (
             several_names(case.identifying, "identifying and sensitive")
             if case.identifying == case.sensitive

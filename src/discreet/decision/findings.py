@@ -10,27 +10,42 @@ from numpy.typing import NDArray
 
 from discreet.decision.case import Case
 from discreet.decision.verdict import Reason, Verdict
-from discreet.intruder.bounds.result import CellBounds
+from discreet.intruder.bounds.result import CellBounds, Rung
 from discreet.table.cells import Cells
 from discreet.table.words import spoken
 
 MOST_NAMED = 100
+ACCEPTED = {
+    Rung.INTEGER: "",
+    Rung.LINEAR: " (reached by tables of fractions, as the policy allows)",
+    Rung.OUTER: " (outer bounds, accepted by the policy)",
+}
 
 
 def proven(
     case: Case, rule: str, said: str, cells: Cells, bounds: CellBounds, beta: float = math.inf
 ) -> Reason:
-    """PASS if tables prove it; an outer interval that is wide proves nothing."""
-    rows = np.flatnonzero(~bounds.attained & (bounds.spread < beta))
-    if not len(rows) or case.policy.bounds.accept_outer:
-        note = " (outer bounds, accepted by the policy)" if len(rows) else ""
-        return Reason(rule, Verdict.PASS, f"{said}{note}.", outer=bool(len(rows)))
-    return Reason(
-        rule,
-        Verdict.REVIEW,
-        f"{said}, but {len(rows):,} of these intervals are outer bounds that are not proven tight.",
-        listed(cells, bounds, rows),
-    )
+    """PASS if what the policy asks for reaches the widths; what reaches less is for a person."""
+    asked = Rung(case.policy.bounds.proof)
+    whole = bounds.proven(Rung.INTEGER, beta)
+    fitted = whole | bounds.proven(Rung.LINEAR, beta)
+    rung = Rung.INTEGER if whole.all() else Rung.LINEAR if fitted.all() else Rung.OUTER
+    if rung.reaches(asked):
+        return Reason(rule, Verdict.PASS, f"{said}{ACCEPTED[rung]}.", rung=rung)
+    rows = np.flatnonzero(~whole if asked is Rung.INTEGER else ~fitted)
+    some, none = len(rows), int((~fitted).sum())
+    short = f"{some:,} of these intervals {'is' if some == 1 else 'are'}"
+    if not none:
+        text = f"{short} reached by tables of fractions only, not by tables of whole numbers"
+    elif none == some:
+        text = f"{short} reached by no table that was found"
+    else:
+        text = (
+            f"{short} not reached by tables of whole numbers that were found: {some - none:,} by "
+            f"tables of fractions only, {none:,} by no table"
+        )
+    said = f"{said}, but {text}."
+    return Reason(rule, Verdict.REVIEW, said, listed(cells, bounds, rows), rung)
 
 
 def either(most: int) -> str:

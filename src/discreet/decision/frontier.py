@@ -15,7 +15,7 @@ from discreet.decision.huge import HugeStrategy, is_huge
 from discreet.decision.policy import Policy
 from discreet.decision.strategy import FrontierMethod, Strategy
 from discreet.errors import DataError
-from discreet.intruder.bounds.result import Status
+from discreet.intruder.bounds.result import Rung
 from discreet.models.select import ModelSearch
 from discreet.table.cells import frame
 from discreet.table.formula import Formula, as_formula
@@ -23,6 +23,7 @@ from discreet.table.lattice import count_by_order, maximal
 from discreet.table.table import Table
 from discreet.utility.requests import Requests, UserShare
 
+MOST_HELD_BACK = 200
 Margins = str | Formula | Iterable[Iterable[str]]
 
 
@@ -32,7 +33,8 @@ class Frontier:
 
     `listed` is where the greedy list was cut; `maximal` says that no single margin can be added,
     if that was found out; `at_most` is proven: no set of more margins, or of more worth to users,
-    keeps the policy. `trace` has the seconds and the worth of each better set.
+    keeps the policy. `trace` has the seconds and the worth of each better set, `held_back` margins that
+    were tried and left out, each with the rows of the small counts that it would narrow.
     """
 
     formula: Formula
@@ -47,6 +49,7 @@ class Frontier:
     users: tuple[UserShare, ...]
     first_come: tuple[UserShare, ...]
     model: ModelSearch | None
+    held_back: Mapping[int, tuple[int, ...]]
     seed: int
     seconds: float
 
@@ -70,12 +73,19 @@ class Frontier:
 
     @property
     def unproven(self) -> int:
-        """How many small counts have a width that rests on outer bounds alone."""
-        return self.decision.case.small.bounds.status(self.beta).count(Status.OUTER)
+        """How many small counts have a width that does not reach the asked rung."""
+        asked = Rung(self.policy.bounds.proof)
+        wanted = Rung.INTEGER if asked is Rung.OUTER else asked
+        return int((~self.decision.case.small.bounds.proven(wanted, self.beta)).sum())
+
+    @property
+    def rung(self) -> Rung:
+        """What all widths reach."""
+        return self.decision.case.small.bounds.rung(self.beta)
 
     @property
     def certified(self) -> bool:
-        """Is every width proven by tables, not only by outer bounds?"""
+        """Is every width proven by tables: of whole numbers, or as the policy asks for?"""
         return self.unproven == 0
 
     @property
@@ -100,6 +110,7 @@ class Frontier:
             "min_width": self.min_width,
             "certified": self.certified,
             "unproven": self.unproven,
+            "rung": str(self.rung),
             "maximal": self.maximal,
             "optimal": self.optimal,
             "at_most": self.at_most,
@@ -114,11 +125,25 @@ class Frontier:
             ],
             "users": [vars(share) for share in self.users],
             "first_come": [vars(share) for share in self.first_come],
+            "held_back": self._held_back(),
             "model": self._model(),
             "policy": {"name": self.policy.name} | self.policy.to_dict(),
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
         }
+
+    def _held_back(self) -> list[dict[str, Any]]:
+        """Margins that were left out, and the small count that each would narrow most."""
+        cells, names = self.decision.case.small.cells, self.formula.names
+        return [
+            {
+                "margin": [name for place, name in enumerate(names) if margin >> place & 1],
+                "cell": cells.label(rows[0]),
+                "cells": len(rows),
+            }
+            for margin, rows in list(self.held_back.items())[:MOST_HELD_BACK]
+            if rows
+        ]
 
     def _model(self) -> dict[str, Any] | None:
         if self.model is None:
@@ -155,6 +180,7 @@ def frontier(
     beta: int | None = None,
     small: int | None = None,
     policy: Policy | None = None,
+    proof: str | None = None,
     method: FrontierMethod = "best",
     certified: bool = False,
     first: Margins = (),
@@ -170,6 +196,10 @@ def frontier(
 
     With `beta` and no policy, widths alone: small counts keep a width of beta, and no other rule is
     asked. The result says so in its first line.
+
+    `proof` is the policy's `bounds.proof` for this run. With "linear" every small count of the set
+    keeps its width by linear bounds: large tables are grown block by block, and margins that narrow
+    a count too far are left out (`held_back`).
 
     `decomposable`: annealing over decomposable releases. `greedy`: the list of margins by critical
     width, cut where the policy breaks (section 1.5 of the 2002 paper). `best`: the better of both,
@@ -194,10 +224,13 @@ def frontier(
     alone = policy is None and beta is not None
     names = table.names
     fit = first == "fit" and "fit" not in names
+    rules = widths_alone(beta, small) if alone else _asked_for(policy or Policy(), beta, small)
+    if proof is not None:
+        rules = rules.for_this_run({"bounds.proof": proof})
     requests = Requests.of(weights, names) if isinstance(weights, Mapping) else weights
     brief = Brief(
         table,
-        widths_alone(beta, small) if alone else _asked_for(policy or Policy(), beta, small),
+        rules,
         certified,
         must=maximal([*_sets(() if fit else first, names), *_sets(released, names)]),
         never=_sets(never, names),
@@ -234,6 +267,7 @@ def frontier(
         requests.served(brief.formula(sets)) if requests else (),
         requests.served(brief.formula(search.first_come(requests))) if requests else (),
         search.model,
+        search.held_back,
         seed,
         time.monotonic() - begun,
     )

@@ -17,6 +17,7 @@ from discreet.errors import PolicyError
 DEFAULTS = "discreet's defaults"
 EFFORT = {"bounds.seconds", "bounds.witness_seconds", "bounds.gigabytes"}
 MOST_SAID = 8  # keys that were changed
+GONE = "bounds.accept_outer"
 
 
 def key(
@@ -46,8 +47,11 @@ class Bounds:
         "auto, closed, shuttle, linear or integer",
         choices=("auto", "closed", "shuttle", "linear", "integer"),
     )
-    accept_outer: bool = key(
-        False, "true: intervals that are not proven tight are accepted as wide enough"
+    proof: str = key(
+        "integer",
+        "what must reach a width: integer (tables of whole numbers), linear (tables of fractions), "
+        "outer (nothing)",
+        choices=("integer", "linear", "outer"),
     )
     seconds: float = key(600.0, "time for one set of linear or integer programs")
     witness_seconds: float = key(
@@ -174,8 +178,8 @@ class Policy:
 
     @classmethod
     def loads(cls, text: str) -> Policy:
-        """What `to_toml` wrote."""
-        return cls()._merged(tomllib.loads(text), "policy")
+        """What `to_toml` wrote, now or in an earlier version."""
+        return cls()._merged(renewed(_flat(tomllib.loads(text))), "policy")
 
     def _read(self, path: Path, above: tuple[Path, ...]) -> Policy:
         try:
@@ -251,6 +255,16 @@ class Policy:
         return "\n".join(lines)
 
 
+def renewed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a policy that an earlier version wrote, by their names of today."""
+    found = dict(content)
+    if GONE in found:
+        found["bounds.proof"] = "outer" if found.pop(GONE) is True else "integer"
+    if isinstance(locked := found.get("locked"), list):
+        found["locked"] = ["bounds.proof" if key == GONE else key for key in locked]
+    return found
+
+
 def _keys() -> dict[str, tuple[str, dataclasses.Field[Any]]]:
     return {
         f"{name}.{entry.name}": (name, entry)
@@ -263,6 +277,10 @@ def _find(key: object) -> tuple[str, dataclasses.Field[Any]]:
     keys = _keys()
     if key in keys:
         return keys[str(key)]
+    if key == GONE:
+        raise PolicyError(
+            f'{GONE} is gone; write bounds.proof = "outer" (or "linear"; "integer" is the default).'
+        )
     near = difflib.get_close_matches(str(key), keys, 1, 0.5)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}."
     raise PolicyError(f"a policy has no key {key!r}; {hint}")

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class Follower(Protocol):
-    """A rule along a release that grows, on a shuttle."""
+    """A rule along a release that grows, on a shuttle; `outer`: what passes it is not proven."""
+
+    outer: bool
 
     def inside(self, margin: int) -> bool:
         """Does the margin by itself break the rule?"""

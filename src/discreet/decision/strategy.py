@@ -14,8 +14,9 @@ from discreet.decision.decomposable import decomposable_frontier
 from discreet.decision.exact import MOST_MARGINS, best_set
 from discreet.decision.exchange import exchange
 from discreet.decision.judge import Judge, ShuttleJudge, WholeJudge, acceptable
+from discreet.decision.linear_judge import LinearJudge, grow_blocks, projectable
 from discreet.decision.rules import asked
-from discreet.decision.search import grow, longest_start
+from discreet.decision.search import Grown, grow, longest_start
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.part import QUICK
 from discreet.models.select import ModelSearch, fitting_model
@@ -43,12 +44,23 @@ class Strategy:
         self.stopped = False  # somebody waits: little time for proofs
         self.at_most: float | None = None
         self.trace: list[tuple[float, float]] = []
+        self.held_back: dict[int, tuple[int, ...]] = {}
         self.model: ModelSearch | None = None
 
     @property
     def _proof_only(self) -> bool:
         """Is the table so large that only decomposable sets have proven bounds?"""
-        return self.brief.certified and not self.small
+        whole = self.brief.policy.bounds.proof == "integer"
+        return self.brief.certified and whole and not self.small
+
+    @property
+    def _linear(self) -> bool:
+        """Is proof asked for, of a table that is too large to judge from scratch?
+
+        Linear bounds are what can be had there; whole tables keep no width that they do not.
+        """
+        asked = self.brief.policy.bounds.proof != "outer" and not self._proof_only
+        return asked and not self.small and projectable(self.brief)
 
     @property
     def _provable(self) -> bool:
@@ -76,8 +88,15 @@ class Strategy:
         return min(most, PROVING * (self.end - self.begun))
 
     def _judge(self) -> Judge:
+        if self._linear:
+            return LinearJudge(self.brief)
         whole = self.small or self.brief.certified
         return WholeJudge(self.brief) if whole else ShuttleJudge(self.brief)
+
+    def _grow(self, judge: Judge, ordered: Iterable[int], end: float) -> Grown:
+        if isinstance(judge, LinearJudge):
+            return grow_blocks(judge, ordered, end, self._tell)
+        return grow(judge, ordered, end, self._tell)
 
     def begin(self) -> None:
         """Nothing but what must be in: the first valid answer."""
@@ -111,7 +130,7 @@ class Strategy:
             allows=lambda s: s.bit_count() == 1 or s in may,
         )
         wanted = sorted(closure(self.model.formula.sets), key=lambda s: (-s.bit_count(), s))
-        grow(self.judge, [s for s in wanted if s in may], self.end)
+        self._grow(self.judge, [s for s in wanted if s in may], self.end)
         self.brief = dataclasses.replace(brief, must=maximal([*brief.must, *self.judge.sets]))
         self.judge = self._judge()
         self.judge.restart(self.brief.must)
@@ -119,7 +138,7 @@ class Strategy:
     def run(self, method: FrontierMethod) -> None:
         brief = self.brief
         if method == "greedy" or (method == "best" and not self._proof_only):
-            self.listed = longest_start(self.judge, self._list)
+            self._cut_list()
             self._tell()
         if method == "decomposable" or (method == "best" and not self._provable):
             self._decomposable(required=method == "decomposable")
@@ -127,13 +146,15 @@ class Strategy:
             return
         self._wishes()
         end = max(time.monotonic(), self.end - self._proving - SETTLING * (self.end - self.begun))
-        quick = isinstance(self.judge, ShuttleJudge)
+        quick = isinstance(self.judge, ShuttleJudge | LinearJudge)
         ordered = self._list
         if quick:
             may = set(self._list)
             ordered = tuple(s for s in brief.gentle_first if s in may)
-        grown = grow(self.judge, ordered, end, self._tell)
-        self.complete = grown.complete
+        grown = self._grow(self.judge, ordered, end)
+        self.held_back = dict(grown.failed)
+        # margins that were tried together may have been blamed for each other
+        self.complete = None if isinstance(self.judge, LinearJudge) else grown.complete
         if not grown.complete:
             return
         if isinstance(self.judge, ShuttleJudge):
@@ -144,6 +165,19 @@ class Strategy:
             best = best_set(self.judge, brief, end, self._tell)
             self.judge.restart(best.sets)
             self.at_most = best.at_most if self._monotone else None
+
+    def _cut_list(self) -> None:
+        """The longest start of the list; by linear bounds at most as long as by the shuttle."""
+        if not isinstance(self.judge, LinearJudge):
+            self.listed = longest_start(self.judge, self._list)
+            return
+        low, high = 0, longest_start(ShuttleJudge(self.brief), self._list)
+        middle = high
+        while low < high:
+            held = self.judge.restart(self._list[:middle])
+            low, high = (middle, high) if held else (low, middle - 1)
+            middle = (low + high + 1) // 2
+        self.listed = low
 
     def _decomposable(self, *, required: bool) -> None:
         """The best decomposable set, if it is better than what there is."""
@@ -187,7 +221,7 @@ class Strategy:
             return
         before = tuple(self.judge.sets)
         self.judge.restart(self.brief.must)
-        grow(self.judge, wished, self.end)
+        self._grow(self.judge, wished, self.end)
         if self.brief.worth(self.judge.sets) < self.brief.worth(before):
             self.judge.restart(before)
         self._tell()
@@ -197,7 +231,7 @@ class Strategy:
         judge = self._judge()
         judge.restart(self.brief.must)
         wanted = requests.first_come() if requests else ()
-        grow(judge, filter(self.brief.allows, wanted), self.end)
+        self._grow(judge, filter(self.brief.allows, wanted), self.end)
         return maximal(judge.sets)
 
     def _tell(self) -> None:

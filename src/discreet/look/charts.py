@@ -11,6 +11,7 @@ from discreet.look.palette import LIGHT, number, percent, plural, span
 from discreet.look.theme import WIDE, empty_chart, finish, printable, short_lines
 
 MEASURES = ("count", "lower", "upper", "width", "status")
+LOOSE = ("linear", "outer only")
 KEPT, UNPROVEN, TIGHT = "kept", "unproven", "tight"
 CROSS = "M-1,-1L1,1M1,-1L-1,1"
 PHONE = 480  # below this width labels stand above their bars
@@ -20,6 +21,7 @@ def interval_chart(
     frame: Any,
     *,
     limit: int | None = None,
+    proven: Iterable[bool] | None = None,
     title: str | None = None,
     most: int = 40,
     source: str | None = None,
@@ -28,9 +30,10 @@ def interval_chart(
     """Feasible intervals of cells, narrowest first: one bar a cell from its lower to its upper.
 
     `frame` is `CellBounds.to_frame(...)`; true counts in it are drawn as diamonds. Bars narrower
-    than `limit` have the colour of FAIL and a cross. `title=""` leaves the title out.
+    than `limit` have the colour of FAIL and a cross. `proven` says which are as wide as that; by
+    its status if left out, for tables of whole numbers. `title=""` leaves the title out.
     """
-    cells = _cells(frame)
+    cells = _cells(frame, proven)
     cells.sort(key=lambda cell: (cell["width"], cell.get("count", 0)))
     title = _finding(cells, limit) if title is None else title
     notes = [source] if source else []
@@ -222,7 +225,7 @@ def _labels(frame: Any) -> list[str]:
     return [name for name in _columns(frame) if name not in MEASURES]
 
 
-def _cells(frame: Any) -> list[dict[str, Any]]:
+def _cells(frame: Any, proven: Iterable[bool] | None) -> list[dict[str, Any]]:
     """The rows of a pandas, polars or Arrow frame: a name and its measures."""
     columns = _columns(frame)
     if lost := [name for name in ("lower", "upper") if name not in columns]:
@@ -232,6 +235,9 @@ def _cells(frame: Any) -> list[dict[str, Any]]:
     values = {name: frame[name] for name in columns}
     values = {n: v.to_pylist() if hasattr(v, "to_pylist") else list(v) for n, v in values.items()}
     labels = [values[name] for name in _labels(frame)]
+    sure = [status not in LOOSE for status in values.get("status", ["sharp"] * len(frame))]
+    if proven is not None:
+        sure = [bool(fact) for fact in proven]
     cells = []
     for row, (lower, upper) in enumerate(zip(values["lower"], values["upper"], strict=True)):
         name = printable(", ".join(str(column[row]) for column in labels))
@@ -242,7 +248,7 @@ def _cells(frame: Any) -> list[dict[str, Any]]:
             "upper": int(upper),
         }
         cell["width"] = cell["upper"] - cell["lower"]
-        cell["proven"] = "status" not in values or values["status"][row] != "outer only"
+        cell["proven"] = sure[row]
         if "count" in values:
             cell["count"] = int(values["count"][row])
         cells.append(cell)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.decision.policy import renewed
 from discreet.decision.verdict import Verdict
 from discreet.errors import DataError, FormulaError
 from discreet.table.formula import Formula
@@ -186,7 +187,7 @@ def _read(document: Any, where: str) -> _Report:
             ),
             formula=formula.frontier,
             narrowest=None if narrowest is None else int(narrowest),
-            policy=dict(document["policy"]),
+            policy=renewed(document["policy"]),
             sha256=str(document["provenance"]["sha256"]),
         )
     except KeyError as error:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import write_text
 from discreet.decision.assess import provenance_of
-from discreet.intruder.bounds.result import Status
 from discreet.look.boundscharts import bounds_chart, width_histogram
 from discreet.look.frontiercharts import order_chart, trace_chart, variable_chart
 from discreet.look.palette import number, percent
@@ -53,7 +52,7 @@ def frontier_charts(frontier: Frontier) -> dict[str, Draw]:
     small, beta = frontier.decision.case.small, frontier.beta
     orders = sheets.order_rows(frontier)
     variables = say.variable_rows(frontier)
-    status, kind = small.bounds.status(beta), "small count"
+    kind = "small count"
     first = {user.name: user.share for user in frontier.first_come}
     measure = "worth" if frontier.users else "margins"
 
@@ -75,7 +74,7 @@ def frontier_charts(frontier: Frontier) -> dict[str, Draw]:
     elif len(small.cells):
         charts["bounds"] = lambda **options: bounds_chart(
             small.bounds.lower, small.bounds.upper, small.cells.counts,
-            limit=beta, proven=[s is not Status.OUTER for s in status], kind=kind, **options,
+            limit=beta, proven=words.reached(frontier), kind=kind, **options,
         )  # fmt: skip
         charts["widths"] = lambda **options: width_histogram(
             small.bounds.width, limit=beta, kind=kind, **options

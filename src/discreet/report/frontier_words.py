@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from discreet.decision.verdict import Verdict
+from discreet.intruder.bounds.result import Rung
 from discreet.look.palette import number, percent, plural
 from discreet.table.lattice import count_by_order
 from discreet.table.notation import quoted
@@ -50,10 +51,11 @@ def facts(frontier: Frontier) -> list[tuple[str, str]]:
 def _proof(frontier: Frontier) -> str:
     if not len(frontier.decision.case.small.cells):
         return "there is no small count"
-    if frontier.certified:
-        return "the width of every small count is proven by tables"
-    loose = plural(frontier.unproven, "small count")
-    return f"{loose} not proven by tables to keep the width"
+    rungs = [each.rung for each in frontier.decision.case.small.bounds.status(frontier.beta)]
+    some, none = rungs.count(Rung.LINEAR), rungs.count(Rung.OUTER)
+    said = [f"{plural(some, 'small count')} by tables of fractions only"] * (some > 0)
+    said += [f"{plural(none, 'small count')} not proven by tables to keep the width"] * (none > 0)
+    return "; ".join(said) or "the width of every small count is proven by tables of whole numbers"
 
 
 def _larger(frontier: Frontier) -> str:

@@ -63,6 +63,7 @@ def small_chart(judged: words.Judged, width: int = WIDE, **options: Any) -> Any:
     return interval_chart(
         small.bounds.to_frame(counts=small.cells.counts, beta=judged.policy.small.width),
         limit=judged.policy.small.width,
+        proven=words.reached(judged),
         width=width,
         **{"title": words.narrowing(judged)} | options,
     )

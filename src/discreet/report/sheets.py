@@ -11,7 +11,7 @@ from discreet.decision.findings import MOST_NAMED
 from discreet.decision.policy import sections
 from discreet.decision.rules import asked, attribute, closeness, rules
 from discreet.decision.verdict import Reason, Verdict
-from discreet.intruder.bounds.result import Status
+from discreet.intruder.bounds.result import Rung, Status
 
 if TYPE_CHECKING:
     from discreet.decision.assess import Assessment
@@ -126,12 +126,11 @@ def close_rows(assessment: Assessment, most: int | None = None) -> list[CellRow]
 
 
 def _rows(cells: Cells, bounds: CellBounds, rows: Any, policy: Policy, limit: int) -> list[CellRow]:
-    accepted, status = policy.bounds.accept_outer, bounds.status(limit)
+    proof, status = Rung(policy.bounds.proof), bounds.status(limit)
     found = []
     for row in rows:
         lower, upper = int(bounds.lower[row]), int(bounds.upper[row])
-        proven = status[row] is not Status.OUTER
-        verdict = Verdict.PASS if proven or accepted else Verdict.REVIEW
+        verdict = Verdict.PASS if status[row].rung.reaches(proof) else Verdict.REVIEW
         if upper - lower < limit:
             verdict = Verdict.FAIL
         count = int(cells.counts[row])

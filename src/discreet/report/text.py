@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.decision.verdict import Verdict
+from discreet.intruder.bounds.result import Rung
 from discreet.look.palette import TERMINAL, number, plural, span
 from discreet.report import sheets, words
 from discreet.table.notation import printable
@@ -32,6 +33,8 @@ def print_assessment(assessment: Assessment, console: Console, *, most: int = MO
     over = words.listed(list(table.names), 8)
     total = f"total {number(table.total)} in {number(len(table))} of {plural(table.size, 'cell')}"
     _say(console, f"{assessment.provenance.data}: {total} over {over}", style="dim")
+    if decision.rung is not Rung.INTEGER:
+        _say(console, words.proof_words(decision), style="dim")
     if assessment.released:
         already = words.shortened(str(assessment.released), MOST_LETTERS)
         _say(console, f"published already: {already}", style="dim")
@@ -89,7 +92,8 @@ def print_bounds(
     import numpy as np
 
     names = [variable.name for variable in bounds.variables]
-    tight = "sharp" if bounds.sharp else "not proven tight"
+    fitted = bounds.proven(Rung.LINEAR).all()
+    tight = "sharp" if bounds.sharp else "linear" if fitted else "not proven tight"
     narrowest = "" if bounds.narrowest is None else f", narrowest width {number(bounds.narrowest)}"
     over = words.listed(names, 8)
     _head(

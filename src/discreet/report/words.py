@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from discreet.data.codebook import Role
 from discreet.decision.findings import either
 from discreet.decision.verdict import Verdict
-from discreet.intruder.bounds.result import Status
+from discreet.intruder.bounds.result import Rung
 from discreet.look.palette import number, percent, plural
 
 if TYPE_CHECKING:
@@ -23,6 +23,25 @@ ADVICE = {
     Verdict.PASS: "These tables may be published under this policy.",
     Verdict.REVIEW: "Not proven safe. A person has to decide.",
     Verdict.FAIL: "Do not publish these tables as they are.",
+}
+REACHED = {
+    Rung.INTEGER: "reached by tables of whole numbers",
+    Rung.LINEAR: "reached by tables of fractions only",
+    Rung.OUTER: "reached by no table that was found",
+}
+RESTS = {
+    Rung.INTEGER: "Tables of whole numbers were found that fit the release and reach every width "
+    "that is asked for: an intruder cannot narrow a count down to less.",
+    Rung.LINEAR: "Tables that fit the release reach every width that is asked for, but some of "
+    "them hold fractions of people. This is what linear programs prove; who counts people as whole "
+    "may narrow a count down to less.",
+    Rung.OUTER: "For some widths no table was found that reaches them: an intruder may narrow the "
+    "counts down further than the intervals say.",
+}
+ASKED = {
+    Rung.INTEGER: "The policy asks for tables of whole numbers that reach every width.",
+    Rung.LINEAR: "The policy asks for tables that reach every width, fractions of people allowed.",
+    Rung.OUTER: "The policy asks for no table that reaches a width.",
 }
 _ROLES = {
     Role.BOTH: "identifying and sensitive",
@@ -102,23 +121,36 @@ def narrowing(judged: Judged) -> str:
     counts = plural(n, "small count")
     if below:
         return f"{number(below)} of {counts} can be narrowed to a width of less than {number(beta)}"
-    loose = small.bounds.status(beta).count(Status.OUTER)
-    if loose and not judged.policy.bounds.accept_outer:
+    loose = reached(judged).count(False)
+    if loose and judged.policy.bounds.proof != Rung.OUTER:
         return f"{number(loose)} of {counts} not proven to keep a width of {number(beta)}"
     keep = "keeps" if n == 1 else "keep"
     return f"{counts} {keep} a width of {number(beta)} or more"
 
 
+def reached(judged: Judged) -> list[bool]:
+    """Of each small count: do tables reach its width, of fractions if the policy allows them?"""
+    small, policy = judged.decision.case.small, judged.policy
+    asked = Rung.INTEGER if policy.bounds.proof == Rung.INTEGER else Rung.LINEAR
+    return [each.rung.reaches(asked) for each in small.bounds.status(policy.small.width)]
+
+
 def method_words(judged: Judged) -> str:
-    """How intervals were found, and whether they are proven tight."""
+    """How intervals were found, and what reaches them."""
     bounds = judged.decision.case.small.bounds
     method = {"linear": "linear programs"}.get(bounds.method, bounds.method)
     if bounds.sharp:
         return f"Intervals by {method}, each proven tight."
-    status = bounds.status(judged.policy.small.width)
-    loose = plural(status.count(Status.OUTER), "interval")
-    seen = number(status.count(Status.WITNESSED))
-    return f"Intervals by {method}; {seen} proven wide enough by tables, {loose} not proven."
+    rungs = [status.rung for status in bounds.status(judged.policy.small.width)]
+    said = [f"{number(rungs.count(r))} {words}" for r, words in REACHED.items() if r in rungs]
+    return f"Intervals by {method}: {', '.join(said)}."
+
+
+def proof_words(decision: Decision) -> str:
+    """What PASS rests on, or what would be proof."""
+    if decision.verdict is Verdict.PASS:
+        return RESTS[decision.rung]
+    return ASKED[Rung(decision.case.policy.bounds.proof)]
 
 
 def worth_words(released: int, possible: int) -> str:

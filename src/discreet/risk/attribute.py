@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.intruder.bounds.bounder import Bounder
+from discreet.intruder.bounds.result import Rung
 from discreet.intruder.bounds.shares import known_absent, known_shares
 from discreet.table.cells import Cells
 from discreet.table.impossible import holds
@@ -58,11 +59,11 @@ class Disclosure:
 
 @dataclass(frozen=True)
 class AttributeRisk:
-    """The disclosures found, whether groups were left out, and whether all else is proven."""
+    """The disclosures found, how many groups were left out, and what shows that all else is not."""
 
     disclosures: tuple[Disclosure, ...]
     unchecked: int
-    sharp: bool
+    rung: Rung
 
 
 def attribute_risk(
@@ -77,7 +78,8 @@ def attribute_risk(
     many. Groups by more variables are checked inside the released margins, where all is known
     exactly.
     """
-    formula, found, sharp, unchecked = bounder.release.formula, list[Disclosure](), True, 0
+    formula, found, unchecked = bounder.release.formula, list[Disclosure](), 0
+    whole = fitted = True
     index = {name: place for place, name in enumerate(table.names)}
     ruled_out: set[tuple[frozenset[tuple[str, str]], str, str]] = set()
     asked: list[tuple[tuple[str, ...], Variable, Table, Cells]] = []
@@ -98,23 +100,26 @@ def attribute_risk(
         if direct or variable.size == 1:
             lower = upper = cells.counts
             known = cells.counts >= share * size - 1e-9
-            settled = np.ones(len(cells), bool)
+            settled = fits = np.ones(len(cells), bool)
         elif len(asked) > MOST_PROVEN:
             group = Cells(cells.variables[:-1], cells.codes[:, :-1], size)
             lower, upper = bounder.outer(cells)
             known = lower >= share * bounder.outer(group)[1] - 1e-9
-            settled = np.zeros(len(cells), bool)
+            settled = fits = np.zeros(len(cells), bool)
         else:
             bounds = bounder.bounds(cells, among=among)
             lower, upper = bounds.lower, bounds.upper.copy()
-            known, settled = np.zeros((2, len(cells)), bool)
+            known, settled, fits = np.zeros((3, len(cells)), bool)
             shared = np.flatnonzero(cells.counts >= share * size - 1e-9)
-            known[shared], settled[shared] = known_shares(bounder, cells.take(shared), share, among)
+            known[shared], settled[shared], fits[shared] = known_shares(
+                bounder, cells.take(shared), share, among
+            )
             empty = np.flatnonzero(cells.counts == 0)
-            absent, settled[empty] = known_absent(bounder, cells.take(empty), among)
+            absent, settled[empty], fits[empty] = known_absent(bounder, cells.take(empty), among)
             upper[empty[absent]] = 0
         gone = (upper == 0) & exclusion
-        sharp = sharp and bool((known | gone | settled).all())
+        whole = whole and bool((known | gone | settled).all())
+        fitted = fitted and bool((known | gone | settled | fits).all())
         counted = not names or formula.contains(names)
         for row in np.flatnonzero(known | gone).tolist():
             label = cells.label(row)
@@ -131,7 +136,8 @@ def attribute_risk(
                 Disclosure(label, who, int(size[row]), variable.name, category, *ends, counted)
             )
     found.sort(key=lambda d: (d.excluded, len(d.group), -d.size, [index[n] for n in d.group]))
-    return AttributeRisk(tuple(found), unchecked, sharp)
+    rung = Rung.INTEGER if whole else Rung.LINEAR if fitted else Rung.OUTER
+    return AttributeRisk(tuple(found), unchecked, rung)
 
 
 def pairs(

@@ -22,6 +22,8 @@ Places = tuple[Ints, Ints, Ints, Ints]  # record and lane of the cell, of its gr
 class AttributeWatch:
     """The cells (g, c) that the true counts allow to be disclosed, found once."""
 
+    outer = True
+
     table: Table
     share: float
     exclusion: bool

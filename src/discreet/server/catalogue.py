@@ -16,7 +16,7 @@ from discreet.errors import DisclosureError
 from discreet.server.ledger import store
 from discreet.server.ledger.database import Database
 from discreet.server.ledger.schema import Dataset, Publication
-from discreet.server.terms import outer_words
+from discreet.server.terms import note_words
 
 Ints = NDArray[np.int64]
 
@@ -51,7 +51,7 @@ class Overview:
     head: int
     closed: bool
     previous: str | None
-    outer: str | None = None  # what is said first, where outer bounds were taken for proof
+    note: str | None = None  # what is said first, where less than whole tables was proof
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -169,7 +169,7 @@ class Catalogue:
             np.asarray(counts[pick]),
             publication.entry_number,
             entry.at if entry else "",
-            _digest(publication.table_hash, asked, overview.outer or ""),
+            _digest(publication.table_hash, asked, overview.note or ""),
             where,
         )
 
@@ -206,7 +206,7 @@ class Catalogue:
             dataset.head_number,
             dataset.closed_at is not None,
             None if older is None else older.slug,
-            outer_words(policy, map(_policy, before)),
+            note_words(policy, map(_policy, before)),
         )
 
 

@@ -57,7 +57,7 @@ def write(table: Published, format: Format, base: str = "") -> Written:
 def as_json(table: Published, base: str = "") -> dict[str, Any]:
     """`values` are the counts, the last variable running fastest."""
     return {
-        "note": table.dataset.outer,
+        "note": table.dataset.note,
         "dataset": table.dataset.slug,
         "title": table.dataset.title,
         "margin": list(table.names),
@@ -101,11 +101,11 @@ def citation(table: Published, base: str = "") -> str:
 
 def as_json_stat(table: Published, base: str = "") -> dict[str, Any]:
     """JSON-stat 2.0 (https://json-stat.org/full/), a response of the class dataset."""
-    outer = table.dataset.outer
+    note = table.dataset.note
     return {
         "version": "2.0",
         "class": "dataset",
-        **({} if outer is None else {"note": [outer]}),
+        **({} if note is None else {"note": [note]}),
         "label": f"{table.dataset.title}: {' by '.join(table.names)}",
         "source": citation(table, base),
         "updated": table.at,
@@ -147,8 +147,8 @@ def _parquet(table: Published, base: str) -> bytes:
     }
     columns[_count_column(table)] = pa.array(table.counts.ravel(), pa.int64())
     about = {"source": json.dumps(source(table, base))}
-    if table.dataset.outer is not None:
-        about["note"] = table.dataset.outer
+    if table.dataset.note is not None:
+        about["note"] = table.dataset.note
     sink = io.BytesIO()
     pq.write_table(pa.table(columns).replace_schema_metadata(about), sink)
     return sink.getvalue()

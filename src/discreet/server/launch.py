@@ -233,7 +233,7 @@ def _found(table: Table, policy: Policy, spec: DataSpec) -> list[list[str]]:
     found = frontier(
         table,
         policy=policy,
-        certified=not policy.bounds.accept_outer,
+        certified=policy.bounds.proof != "outer",
         max_order=policy.server.max_order or None,
         seconds=spec.seconds,
     )

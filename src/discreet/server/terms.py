@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from discreet.decision.policy import Policy
 from discreet.decision.rules import promises
+from discreet.intruder.bounds.result import Rung
 
 RULES = {
     "static": "A set of tables was chosen once. Every table within them is published; all others "
@@ -25,20 +26,33 @@ APPROVALS = {
 
 OUTER = "What is out rests on outer bounds, which prove nothing."
 OUTER_BEFORE = "Some of what is out rests on outer bounds, which prove nothing."
+LINEAR = (
+    "What is out rests on linear bounds: tables of fractions reach every width, tables of whole "
+    "numbers were not always seen."
+)
+LINEAR_BEFORE = (
+    "Some of what is out rests on linear bounds: tables of fractions reach every width, tables of "
+    "whole numbers were not always seen."
+)
 CHANGED = (
     "The terms were changed since the data were opened: what went out before was judged by the "
     "terms of its time."
 )
 
 
-def outer_words(policy: Policy, before: Iterable[Policy] = ()) -> str | None:
-    """The first line of all that the public is told, if outer bounds were taken for proof.
+def note_words(policy: Policy, before: Iterable[Policy] = ()) -> str | None:
+    """The first line of all that the public is told, if less than whole tables was proof.
 
     `before`: other policies under which something went out.
     """
-    if policy.bounds.accept_outer:
-        return OUTER
-    return OUTER_BEFORE if any(other.bounds.accept_outer for other in before) else None
+    now, past = policy.bounds.proof, {other.bounds.proof for other in before}
+    for rung, said, said_before in (
+        (Rung.OUTER, OUTER, OUTER_BEFORE),
+        (Rung.LINEAR, LINEAR, LINEAR_BEFORE),
+    ):
+        if now == rung or rung in past:
+            return said if now == rung else said_before
+    return None
 
 
 def changed_words(version: int) -> list[str]:
@@ -48,21 +62,29 @@ def changed_words(version: int) -> list[str]:
 
 def proof_words(policy: Policy) -> str:
     """Are the bounds proven?"""
-    if policy.bounds.accept_outer:
+    if policy.bounds.proof == Rung.LINEAR:
+        return (
+            "A span counts as wide enough if tables that fit all that is out reach it, fractions "
+            "of people allowed, as linear programs find them: in whole numbers the true span can "
+            "be narrower. Where not even that is seen, the doubt counts against the table or goes "
+            "to a custodian."
+        )
+    if policy.bounds.proof == Rung.OUTER:
         return (
             "The possible values are computed as outer bounds: the true span can be narrower than "
             "what is computed, so that a span which seems wide enough is not proven to be."
         )
     return (
-        "A span counts as wide enough only if that is proven, by tables that fit all that is out. "
-        "Where there is doubt, the doubt counts against the table or goes to a custodian."
+        "A span counts as wide enough only if that is proven, by tables of whole numbers that fit "
+        "all that is out. Where there is doubt, the doubt counts against the table or goes to a "
+        "custodian."
     )
 
 
-def policy_words(policy: Policy, *, outer: str | None = None, version: int = 1) -> list[str]:
-    """What everybody may know of the terms; `outer` is what `outer_words` says."""
+def policy_words(policy: Policy, *, note: str | None = None, version: int = 1) -> list[str]:
+    """What everybody may know of the terms; `note` is what `note_words` says."""
     rule = policy.server
-    words = [] if outer is None else [outer]
+    words = [] if note is None else [note]
     words += [RULES[rule.rule], *promises(policy), proof_words(policy), *changed_words(version)]
     if rule.rule != "static":
         words.append(APPROVALS[rule.approval])

@@ -224,7 +224,7 @@ def dataset_view(site: Site, slug: str) -> DatasetView:
             for name, categories in overview.variables
         ],
         rule=rule,
-        policy=policy_words(overview.policy, outer=overview.outer, version=overview.policy_version),
+        policy=policy_words(overview.policy, note=overview.note, version=overview.policy_version),
         policy_version=overview.policy_version,
         orders=orders_of(site, overview),
     )
@@ -333,8 +333,8 @@ def ticket_view(site: Site, slug: str, number: int, actor: str | None) -> Ticket
 
 
 def said(overview: Overview, why: Why) -> str:
-    """The answer in words; first of all, whether what is out rests on outer bounds."""
-    return why.said if overview.outer is None else f"{overview.outer} {why.said}"
+    """The answer in words; first of all, whether what is out rests on less than whole tables."""
+    return why.said if overview.note is None else f"{overview.note} {why.said}"
 
 
 def frontier_view(site: Site, slug: str) -> FrontierView:

@@ -14,7 +14,9 @@ from discreet.decision.brief import Brief, Sets
 from discreet.decision.case import Case
 from discreet.decision.decide import decide
 from discreet.decision.judge import ShuttleJudge
+from discreet.decision.linear_judge import LinearJudge, projectable
 from discreet.decision.policy import Policy
+from discreet.decision.rules.small import Widths
 from discreet.decision.verdict import Verdict
 from discreet.intruder.bounds.part import QUICK
 from discreet.table.cells import Cells
@@ -93,15 +95,20 @@ class ShuttleBench:
     """Asks the shuttle, which follows only what a further margin changes: for large tables.
 
     What it fails is refused. What it does not fail, `decide` is asked about; unless every rule can
-    follow, outer bounds are accepted, and `decide` would ask this very shuttle. It is `broken` if
-    what is out does not keep the policy: then nothing more does.
+    follow, outer bounds are accepted, and `decide` would ask this very shuttle. Where linear bounds
+    are asked for and small counts are all that is not exact, they are followed from request to
+    request. It is `broken` if what is out does not keep the policy: then nothing more does.
     """
 
     def __init__(self, brief: Brief) -> None:
         self.brief = brief
         self.out: Sets = ()
         self.judge = ShuttleJudge(brief)
-        self.follows = brief.policy.bounds.accept_outer and not self.judge.others
+        proof, others = brief.policy.bounds.proof, self.judge.others
+        self.follows = proof == "outer" and not others
+        exact = all(isinstance(f, Widths) or not f.outer for f in self.judge.followers)
+        plain = projectable(brief) and exact and not others
+        self.linear = LinearJudge(brief, self.judge) if proof == "linear" and plain else None
         self.broken = not self.judge.restart(())
         self._trial: Sets | None = None
         self._lower: Ints | None = None
@@ -112,9 +119,10 @@ class ShuttleBench:
         release = self.brief.release([*self.out, *margins])
         policy = self.brief.policy.effort(witness_seconds=0.0)
         cells = len(self.brief.cells)
-        sure = self.follows and not any(
-            f.unsure(release.formula.sets) for f in self.judge.followers
-        )
+        unsure = any(f.unsure(release.formula.sets) for f in self.judge.followers)
+        if self.linear is not None and not unsure:
+            return self.linear.verdict(release)
+        sure = self.follows and not unsure
         if sure and Case(self.brief.table, release, policy).bounder.one_shuttle(cells):
             return Verdict.PASS
         return decide(self.brief.table, release, policy).verdict

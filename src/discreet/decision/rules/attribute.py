@@ -10,10 +10,11 @@ import numpy as np
 
 from discreet._kernels.sides import FALL, RISE
 from discreet.decision.case import Case
-from discreet.decision.findings import MOST_NAMED
+from discreet.decision.findings import ACCEPTED, MOST_NAMED
 from discreet.decision.policy import Policy, key
 from discreet.decision.rule import Rule, always
 from discreet.decision.verdict import Reason, Verdict
+from discreet.intruder.bounds.result import Rung
 from discreet.look.palette import percent
 from discreet.risk.watch import AttributeWatch
 from discreet.table.words import several
@@ -64,19 +65,21 @@ def judge(case: Case) -> Reason:
             f"groups by more than {rule.order} variables were not checked across margins "
             f"({risk.unchecked:,} combinations); raise attribute.order to check them.",
         )
-    if not risk.sharp and not case.policy.bounds.accept_outer:
-        return Reason(
-            NAME,
-            Verdict.REVIEW,
-            "nothing is disclosed by outer bounds, but they are not proven tight.",
+    if not risk.rung.reaches(Rung(case.policy.bounds.proof)):
+        text = (
+            "tables of fractions show that nothing is disclosed, but tables of whole numbers that "
+            "show it of every group were not found."
+            if risk.rung is Rung.LINEAR
+            else "nothing is disclosed by outer bounds, but tables that show it of every group "
+            "were not found."
         )
-    note = "" if risk.sharp else " (outer bounds, accepted by the policy)"
+        return Reason(NAME, Verdict.REVIEW, text, rung=risk.rung)
     return Reason(
         NAME,
         Verdict.PASS,
         f"no group by up to {several(rule.order, 'variable')} is known to have or not to have a "
-        f"sensitive category (limit {rule.share:.0%} of a group){note}.",
-        outer=not risk.sharp,
+        f"sensitive category (limit {rule.share:.0%} of a group){ACCEPTED[risk.rung]}.",
+        rung=risk.rung,
     )
 
 

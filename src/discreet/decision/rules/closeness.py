@@ -68,6 +68,8 @@ def promises(policy: Policy) -> Iterable[str]:
 class Reach:
     """The reach of every interval on a shuttle."""
 
+    outer = True
+
     def __init__(self, brief: Brief) -> None:
         self.cells, self.share = observable(brief.table).nonzero(), brief.policy.closeness.share
 

@@ -126,6 +126,8 @@ def promises(policy: Policy) -> Iterable[str]:
 class LowMargins:
     """Which margins show a cell that is too small, found out once for each."""
 
+    outer = False
+
     def __init__(self, brief: Brief) -> None:
         self.table, self.policy = brief.table, brief.policy
         self._known: dict[int, bool] = {}

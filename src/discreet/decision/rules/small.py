@@ -14,6 +14,7 @@ from discreet.decision.findings import either, listed, narrowed, proven
 from discreet.decision.policy import Policy, key
 from discreet.decision.rule import Rule, always
 from discreet.decision.verdict import Reason, Verdict
+from discreet.intruder.bounds.result import Rung
 from discreet.table.words import several
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def promises(policy: Policy) -> Iterable[str]:
 class Widths:
     """The widths of the guarded counts on a shuttle."""
 
+    outer = True
+
     def __init__(self, brief: Brief) -> None:
         self.brief, self.beta = brief, brief.policy.small.width
 
@@ -136,12 +139,12 @@ def screen(tables: Screen, found: Screened) -> None:
 
 def huge(brief: Brief, found: LongList) -> Reason:
     """By outer bounds of the start of a list."""
-    accepted = brief.policy.bounds.accept_outer
+    verdict = Verdict.PASS if brief.policy.bounds.proof == Rung.OUTER else Verdict.REVIEW
     text = (
         f"all {len(brief.cells):,} small counts keep a width of at least {found.width:,} by outer "
         f"bounds, and the policy asks for {brief.policy.small.width}; no table proves it"
     )
-    return Reason(NAME, Verdict.PASS if accepted else Verdict.REVIEW, f"{text}.", outer=True)
+    return Reason(NAME, verdict, f"{text}.", rung=Rung.OUTER)
 
 
 RULE = Rule(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discreet.intruder.bounds.opencells import Ints
 from discreet.release.release import Release
 from discreet.table.lattice import closure
+from discreet.table.table import Table
 
 Reals = NDArray[Any]
 
@@ -71,10 +72,15 @@ class Coordinates:
         """Which coordinates the margins tell."""
         inside = np.zeros(1 << len(self.shape), bool)
         inside[[0, *closure(sum(1 << axis for axis in margin) for margin in self.margins)]] = True
+        return inside[self._axes]
+
+    @cached_property
+    def _axes(self) -> Ints:
+        """Of each coordinate, the axes whose row is not constant."""
         axes = np.zeros(self.shape, np.int64)
         for axis, size in enumerate(self.shape):
             axes |= self._beside((np.arange(size) > 0).astype(np.int64) << axis, axis)
-        return inside[axes]
+        return axes
 
     @cached_property
     def norms(self) -> NDArray[np.float64]:
@@ -112,10 +118,30 @@ class Coordinates:
         """The coordinates that a release tells, and 0 for the others."""
         known = np.zeros(self.shape, np.int64)
         for table, axes in zip(release.tables, self.margins, strict=True):
-            dense = np.asarray(table.dense(), np.int64).transpose(np.argsort(axes))
-            places = tuple(slice(None) if a in axes else 0 for a in range(len(self.shape)))
-            known[places] = along(dense, [helmert(size) for size in dense.shape])
+            self._tell(table, axes, known)
         return known
+
+    def _tell(self, table: Table, axes: tuple[int, ...], known: Ints) -> None:
+        dense = np.asarray(table.dense(), np.int64).transpose(np.argsort(axes))
+        places = tuple(slice(None) if a in axes else 0 for a in range(len(self.shape)))
+        known[places] = along(dense, [helmert(size) for size in dense.shape])
+
+    def grown(
+        self, tables: Sequence[Table], names: Sequence[str], known: Ints
+    ) -> tuple[Coordinates, Ints]:
+        """With further margins; `names` are those of the axes."""
+        margins = [tuple(names.index(name) for name in table.names) for table in tables]
+        more, known = Coordinates(self.shape, (*self.margins, *margins)), known.copy()
+        for table, axes in zip(tables, margins, strict=True):
+            self._tell(table, axes, known)
+        return more, known
+
+    def by_margin(self, weights: Reals) -> dict[int, float]:
+        """How much of a sum of products lies in each released set of axes: squared length."""
+        size = np.bincount(
+            self._axes.ravel(), (weights**2 * self.norms).ravel(), 1 << len(self.shape)
+        )
+        return {int(s): float(size[s]) for s in np.flatnonzero(size)}
 
 
 def along(values: Reals, matrices: Sequence[Ints]) -> Reals:
@@ -127,4 +153,4 @@ def along(values: Reals, matrices: Sequence[Ints]) -> Reals:
         else:
             turned = np.tensordot(matrix, parts, 1)
         values = np.moveaxis(turned, 0, axis)
-    return np.ascontiguousarray(values)
+    return np.ascontiguousarray(values).reshape(values.shape)

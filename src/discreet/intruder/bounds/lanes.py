@@ -45,8 +45,14 @@ class Lanes(Protocol):
 
     count: int
 
-    def load(self, programs: Sequence[Program | None], fresh: Ints, step: Reals) -> None:
-        """The programs of all lanes; those of `fresh` begin at the centre with their step."""
+    def load(
+        self,
+        programs: Sequence[Program | None],
+        fresh: Ints,
+        step: Reals,
+        starts: Sequence[Reals | None],
+    ) -> None:
+        """The programs of all lanes; `fresh` ones begin at their start, or at the centre."""
 
     def advance(self, steps: int) -> Reals:
         """So many steps; |z - x| of the last."""
@@ -59,6 +65,9 @@ class Lanes(Protocol):
 
     def forces(self, lanes: Ints) -> Reals:
         """r = (y - x) / step, of some lanes, over all cells."""
+
+    def states(self, lanes: Ints) -> Reals:
+        """y of some lanes, as tables, to start from in a similar program."""
 
     def keep(self, lanes: Ints) -> None:
         """These lanes alone."""
@@ -107,7 +116,13 @@ class CoreLanes:
     def step(self) -> Reals:
         return self._step
 
-    def load(self, programs: Sequence[Program | None], fresh: Ints, step: Reals) -> None:
+    def load(
+        self,
+        programs: Sequence[Program | None],
+        fresh: Ints,
+        step: Reals,
+        starts: Sequence[Reals | None],
+    ) -> None:
         rows, columns = self.shape
         some = [p for p in programs if p is not None]
         empty = np.zeros(0)
@@ -123,7 +138,9 @@ class CoreLanes:
             np.concatenate([empty, *(p.cost for p in some)])[order],
         )
         self._own = np.ascontiguousarray((ends - self._center[cells]).T[order])
-        self._state[:, :, :, fresh] = 0
+        for lane, start in zip(fresh, starts, strict=True):
+            laid = 0.0 if start is None else self._laid(start - self._center)
+            self._state[:, :, :, lane] = laid
         self._since[fresh], self._step[fresh] = 0, step
         self._prepare()
 
@@ -153,8 +170,9 @@ class CoreLanes:
         places = self._places(watched)
         order = np.argsort(places, kind="stable")
         seen, laid = np.empty((2, len(watched), self.count))
+        y, anchor, before = self._state
         found = look(
-            *self._state, self._step, self._low, self._high, *self._costs, self._own, self._rows,
+            y, anchor, before, self._step, self._low, self._high, *self._costs, self._own, self._rows,
             *self._axes, self._spectrum, self._room, places[order], laid,
         )  # fmt: skip
         seen[order] = laid
@@ -163,8 +181,9 @@ class CoreLanes:
     def restart(self, again: Bools, step: Reals) -> None:
         from discreet._kernels.projections import restart
 
+        y, anchor, before = self._state
         restart(
-            again, self._step, step, *self._state, *self._costs, self._rows, *self._axes,
+            again, self._step, step, y, anchor, before, *self._costs, self._rows, *self._axes,
             self._spectrum, self._room,
         )  # fmt: skip
         self._step = np.where(again, step, self._step)
@@ -175,7 +194,11 @@ class CoreLanes:
         cells = np.arange(self.shape[0] * self.shape[1])
         x = self.look(cells)[1][:, lanes] - self._center[:, None]
         y = self._state[0].transpose(2, 1, 0).reshape(self.count, -1)[lanes]
-        return (y - x.T) / self._step[lanes][:, None]
+        return np.asarray((y - x.T) / self._step[lanes][:, None])
+
+    def states(self, lanes: Ints) -> Reals:
+        y = self._state[0][:, :, lanes].transpose(2, 1, 0)
+        return np.asarray(y.reshape(len(lanes), -1) + self._center)
 
     def keep(self, lanes: Ints) -> None:
         state, since, step = self._state, self._since, self._step

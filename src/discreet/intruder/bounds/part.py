@@ -56,6 +56,12 @@ class Found(NamedTuple):
             fit_low=np.minimum(self.fit_low, low), fit_high=np.maximum(self.fit_high, high)
         )
 
+    def take(self, rows: Ints) -> Found:
+        """Some of the cells."""
+        lower, upper, *tables, method = self
+        low, high, fit_low, fit_high = (ends[rows] for ends in tables)
+        return Found(lower[rows], upper[rows], low, high, fit_low, fit_high, method)
+
     def seen(self, low: Ints, high: Ints) -> Found:
         """With what further tables of whole numbers show."""
         return self._replace(
@@ -161,7 +167,7 @@ class Part:
         if self._projection is None:
             from discreet.intruder.bounds.projection import Projection
 
-            self._projection = Projection(self.release, *self.box(most_bytes))
+            self._projection = Projection.of(self.release, *self.box(most_bytes))
         return self._projection
 
     def box(self, most_bytes: int) -> tuple[Ints, Ints]:
@@ -205,8 +211,7 @@ class Part:
             self._shuttle.narrow(names, codes, lower, upper)
             lower, upper = self._shuttle.bounds(names, codes)
         ends = np.maximum(found.fit_low, lower), np.minimum(found.fit_high, upper)
-        result = Found.outer(lower, upper, "linear").fitted(*ends)
-        return Found(*(end[inverse] for end in result[:-1]), "linear")
+        return Found.outer(lower, upper, "linear").fitted(*ends).take(inverse)
 
     def _outer(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> tuple[Ints, Ints]:
         shape = tuple(variable.size for variable in self.release.variables)

@@ -3,7 +3,8 @@
 x keeps the released margins, z keeps the box; a program's state y moves by their difference
 (Halpern's iteration of the Douglas-Rachford operator, with restarts):
 
-    x = project(y - s c),   z = clamp(2x - y),   y <- anchor / (k+2) + (y + 1.98 (z - x)) (k+1)/(k+2)
+    x = project(y - s c),   z = clamp(2x - y),
+    y <- anchor / (k + 2) + (y + 1.98 (z - x)) (k + 1) / (k + 2)
 
 At any step r = (y - x) / s is the cost c plus a combination of released sums, so that
 r.x >= sum of r times the nearer end of the box bounds the cost of every table that fits.
@@ -20,20 +21,24 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.intruder.bounds.arraylanes import ArrayLanes, accelerator, most_lanes
 from discreet.intruder.bounds.coordinates import Coordinates
 from discreet.intruder.bounds.lanes import CoreLanes, Lanes, Program
 from discreet.intruder.bounds.opencells import Ints
 from discreet.release.release import Release
+from discreet.table.table import Table
 
 Reals = NDArray[np.float64]
 FITS = 1e-8  # how far outside the box a table may be that counts as one that fits
 CLOSE = 1e-6  # how near to a number counts as reaching it
 LANES = 16
+LEAST_CELLS = 4096  # of a table that is worth an accelerator
 EVERY = 25  # steps between two looks
 FIRST_STEP = 5.0
 MOST_STEPS = 20_000
 CENTER_STEPS = 20_000
 PATIENCE = 500  # steps before a group of cells is split
+NEARLY = 1e-2  # of those, cells that lack no more stay together
 
 
 @dataclass(eq=False)
@@ -41,7 +46,9 @@ class Task:
     """How far cells rise (side 1) or fall (-1): to their goals, one by one or, `joined`, in sum.
 
     With `ends` a goal that no table reaches gives way to the next whole number; with `exact` the
-    value itself is wanted. `bound` is proven: no table goes beyond.
+    value itself is wanted. `bound` is proven: no table goes beyond; `force` is what proves it, or,
+    where it was given up, what stood in the way. `start` is where the iteration begins, and ends,
+    with the step `pace`.
     """
 
     cells: Ints
@@ -54,6 +61,9 @@ class Task:
     value: float = math.nan
     reached: bool = False
     steps: int = 0
+    start: Reals | None = field(default=None, repr=False)
+    pace: float | None = None
+    force: Reals | None = field(default=None, repr=False)
 
     @property
     def goal(self) -> float:
@@ -65,21 +75,44 @@ class Projection:
     """The tables that fit a release, and that lie within a box known to hold all of them."""
 
     def __init__(
-        self, release: Release, low: Ints, high: Ints, near: Projection | None = None
+        self,
+        coordinates: Coordinates,
+        known: Ints,
+        low: Ints,
+        high: Ints,
+        start: Reals | None = None,
+        pace: float = FIRST_STEP,
     ) -> None:
-        self.coordinates = Coordinates.of(release)
-        self.known = self.coordinates.told(release)
+        c, self.pace = coordinates, pace
+        self.coordinates, self.known = coordinates, known
         self.low, self.high = np.ascontiguousarray(low), np.ascontiguousarray(high)
-        self.pace = FIRST_STEP if near is None else near.pace
-        c = self.coordinates
-        start = (low + high) / 2 if near is None else near.center
-        self.center = c.composed(self.known / c.norms) + start - c.kept(start)
+        self._device = accelerator() if low.size >= LEAST_CELLS else None
+        start = (low + high) / 2 if start is None else start
+        self.center: Reals = c.composed(known / c.norms) + start - c.kept(start)
         self._settle_center()
+
+    @classmethod
+    def of(cls, release: Release, low: Ints, high: Ints) -> Projection:
+        coordinates = Coordinates.of(release)
+        return cls(coordinates, coordinates.told(release), low, high)
+
+    def moved(self, release: Release, low: Ints, high: Ints) -> Projection:
+        """Of another release, from here."""
+        coordinates = Coordinates.of(release)
+        known = coordinates.told(release)
+        return Projection(coordinates, known, low, high, self.center, self.pace)
+
+    def grown(
+        self, tables: Sequence[Table], names: Sequence[str], low: Ints, high: Ints
+    ) -> Projection:
+        """With further margins, and the box that they leave."""
+        coordinates, known = self.coordinates.grown(tables, names, self.known)
+        return Projection(coordinates, known, low, high, self.center, self.pace)
 
     def _settle_center(self) -> None:
         """A table that fits, to begin from."""
         lanes, every = self.lanes(1), np.arange(self.center.size)
-        lanes.load([None], np.array([0]), np.ones(1))
+        lanes.load([None], np.array([0]), np.ones(1), [None])
         pace = _Pace(lanes)
         found, seen = lanes.look(every)
         for _ in range(0, CENTER_STEPS, EVERY):
@@ -91,14 +124,26 @@ class Projection:
         self.center = seen[:, 0].reshape(self.center.shape)
 
     def lanes(self, count: int) -> Lanes:
-        return CoreLanes(self.coordinates, self.center, self.low, self.high, count)
+        given = self.coordinates, self.center, self.low, self.high, count
+        return CoreLanes(*given) if self._device is None else ArrayLanes(*given, *self._device)
 
-    def run(self, tasks: Sequence[Task], watched: Ints, steps: int = MOST_STEPS) -> Reached:
-        """Settle the tasks, some at a time on every core; what their tables reach elsewhere."""
+    def _streams(self, tasks: int) -> tuple[int, int]:
+        """Side by side, and how many lanes each has at most: cores, or the accelerator."""
+        if self._device is not None:
+            return 1, most_lanes(self.center.size, self._device[0])
         from numba import get_num_threads
 
-        streams = max(1, min(get_num_threads(), -(-len(tasks) // LANES)))
-        runs = [_Run(self, tasks[i::streams], watched, steps) for i in range(streams)]
+        return max(1, min(get_num_threads(), -(-tasks // LANES))), LANES
+
+    def run(
+        self, tasks: Sequence[Task], watched: Ints, steps: int = MOST_STEPS, *, warm: bool = False
+    ) -> Reached:
+        """Settle the tasks, some at a time on every core; what their tables reach elsewhere.
+
+        With `warm` each task keeps where it ended.
+        """
+        streams, most = self._streams(len(tasks))
+        runs = [_Run(self, tasks[i::streams], watched, steps, warm, most) for i in range(streams)]
         with ThreadPoolExecutor(streams) as pool:
             list(pool.map(_Run.settle, runs))
         paces = [math.log(s) for run in runs for s in run.paces]
@@ -163,9 +208,7 @@ class _Pace:
         self.total += EVERY
         self.since += EVERY
 
-    def restart(
-        self, lanes: Lanes, moved: Reals, turned: Reals, may: NDArray[np.bool_]
-    ) -> bool:
+    def restart(self, lanes: Lanes, moved: Reals, turned: Reals, may: NDArray[np.bool_]) -> bool:
         """Where the distance has fallen enough, or grows again, or it takes too long."""
         now, last = self.now, self.last
         again = (now <= 0.5 * last) | ((now <= 0.8 * last) & (now > self.before))
@@ -192,9 +235,17 @@ class _Run:
     """Tasks in turn through the lanes of one core."""
 
     def __init__(
-        self, projection: Projection, tasks: Sequence[Task], watched: Ints, steps: int
+        self,
+        projection: Projection,
+        tasks: Sequence[Task],
+        watched: Ints,
+        steps: int,
+        warm: bool,
+        most: int,
     ) -> None:
-        self.projection, self.watched, self.steps = projection, watched, steps
+        self.projection, self.watched, self.steps, self.warm = projection, watched, steps, warm
+        self.most = most
+        self.base, self.changed = np.zeros(0), False
         self.todo = list(reversed(tasks))
         self.reached = Reached(np.full(len(watched), np.inf), np.full(len(watched), -np.inf))
         self.row = np.full(projection.center.size, -1)
@@ -202,7 +253,7 @@ class _Run:
         self.paces: list[float] = []
 
     def settle(self) -> None:
-        count = min(LANES, len(self.todo))
+        count = min(self.most, len(self.todo))
         if not count:
             return
         lanes = self.projection.lanes(count)
@@ -212,20 +263,28 @@ class _Run:
         self._fill(np.arange(count))
         while any(self.tasks):
             self.pace.advance(lanes)
-            found, seen = lanes.look(self.watched)
+            found, self.seen = lanes.look(self.watched)
             fits = found.outside <= FITS
             if fits.any():
-                self.reached.add(seen[:, fits])
+                self.reached.add(self.seen[:, fits])
             self._note(found.proven + self.base, found.spent + self.base, fits)
             busy = np.array([task is not None for task in self.tasks])
             done = np.flatnonzero(self.done & busy)
             self.pace.restart(lanes, found.moved, found.turned, busy & ~self.done)
             if len(done):
                 self.paces += lanes.step[done].tolist()
-                self.reached.tasks += [task for lane in done if (task := self.tasks[lane])]
+                self._finish(done)
                 self._fill(done)
             elif self.changed:
                 self._load(np.zeros(0, np.int64))
+
+    def _finish(self, done: Ints) -> None:
+        states = self.lanes.states(done) if self.warm else [None] * len(done)
+        for lane, state in zip(done, states, strict=True):
+            task = self.tasks[lane]
+            assert task is not None
+            task.start, task.pace = state, float(self.lanes.step[lane])
+            self.reached.tasks.append(task)
 
     def _fill(self, free: Ints) -> None:
         """The next tasks; where there are none, fewer lanes."""
@@ -267,8 +326,11 @@ class _Run:
         center = self.projection.center.ravel()
         self.base = np.array([0.0 if p is None else p.cost @ center[p.cells] for p in programs])
         self.programs = programs
-        step = np.full(len(fresh), self.projection.pace)
-        self.lanes.load(programs, fresh, step)
+        begun = [self.tasks[lane] for lane in fresh]
+        pace = self.projection.pace
+        step = np.array([pace if t is None or t.pace is None else t.pace for t in begun])
+        starts = [None if task is None else task.start for task in begun]
+        self.lanes.load(programs, fresh, step, starts)
         self.changed = False
 
     def _program(self, task: Task) -> Program:
@@ -322,6 +384,7 @@ class _Run:
         """In whole numbers; is it better than what was known?"""
         program, force = self.programs[lane], self.lanes.forces(np.array([lane]))[0]
         assert program is not None
+        task.force = force
         over, under = self.projection.proven(program, force)
         # cost >= over / under, and the cost is minus the side times the count
         bound = (-over) // under if task.side > 0 else -((-over) // under)
@@ -331,19 +394,29 @@ class _Run:
         return better
 
     def _split(self, lane: int, task: Task) -> None:
-        """In halves, so that the cell that stands in the way is found; or given up."""
+        """Those that are nearly there, and the others, or halves; a single cell is given up."""
         self.done[lane] = True
         if self._single(task):
+            task.force = self.lanes.forces(np.array([lane]))[0]
             return
-        rows = self.row[task.cells]
-        half = len(rows) // 2
-        for part in (slice(half), slice(half, None)):
-            self.todo.append(
-                Task(task.cells[part], task.side, task.goals[part], ends=task.ends)
-            )
+        lacking = task.side * (task.goals - self.seen[self.row[task.cells], lane])
+        near = lacking <= NEARLY
+        if near.all() or not near.any():
+            near = np.arange(len(near)) < len(near) // 2
+        start, pace = self.lanes.states(np.array([lane]))[0], float(self.lanes.step[lane])
+        for part in (~near, near):
+            cells, goals = task.cells[part], task.goals[part]
+            self.todo.append(Task(cells, task.side, goals, ends=task.ends, start=start, pace=pace))
 
 
 def dot(left: Ints, right: Ints) -> int:
     """The sum of products of whole numbers, exactly."""
     some = np.flatnonzero(left)
-    return sum(map(mul, left.ravel()[some].tolist(), right.ravel()[some].tolist()))
+    left, right = left.ravel()[some], right.ravel()[some]
+    # pieces of the left numbers, so small that no sum of products overflows
+    bits = 62 - int(np.abs(right).max(initial=0)).bit_length() - len(some).bit_length()
+    if bits < 8:
+        return sum(map(mul, left.tolist(), right.tolist()))
+    right, left = np.where(left < 0, -right, right), np.abs(left)
+    pieces = (left >> at & ((1 << bits) - 1) for at in range(0, 63, bits))
+    return sum(int(piece @ right) << bits * i for i, piece in enumerate(pieces))

@@ -3,25 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.projection import CLOSE, MOST_STEPS, Projection, Reals, Task
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 
 FALLING = 128  # cells that are sent down together
-RISING = 8  # up
+RISING = 128  # up, at most
 
 
 class Linear(NamedTuple):
-    """Proven ends, and the whole numbers within what tables of fractions reach."""
+    """Proven ends, and the whole numbers within what tables of fractions reach.
+
+    `forces` has, of each cell that was not seen to go as far as asked, what stood in the way.
+    """
 
     lower: Ints
     upper: Ints
     fit_low: Ints
     fit_high: Ints
+    forces: dict[int, Reals]
+
+    def keep(self, beta: int) -> NDArray[np.bool_]:
+        """Which cells are seen to keep a width."""
+        return (self.fit_low <= self.fit_high) & (self.fit_high - self.fit_low >= beta)
+
+
+@dataclass
+class Warm:
+    """Where the programs for a release ended: where those for a similar one begin."""
+
+    tasks: dict[int, list[Task]] = field(default_factory=dict)
+
+    def begin(self, side: int, cells: Ints, goals: Ints, sizes: Ints, ends: bool) -> list[Task]:
+        """The groups of last time as far as they are asked about, then new ones of such sizes."""
+        row, found = {int(cell): i for i, cell in enumerate(cells)}, list[Task]()
+        for old in self.tasks.get(side, ()):
+            inside = [row.pop(c) for c in old.cells.tolist() if c in row]
+            if inside:
+                task = Task(cells[inside], side, goals[inside], ends=ends)
+                task.start, task.pace = old.start, old.pace
+                found.append(task)
+        rest, at = np.array(list(row.values()), np.int64), 0
+        while at < len(rest):
+            group = rest[at : at + int(sizes[rest[at]])]
+            found.append(Task(cells[group], side, goals[group], ends=ends))
+            at += len(group)
+        return found
+
+    def end(self, side: int, asked: Ints, tasks: Iterable[Task]) -> None:
+        """Remember the groups that went as far as asked, and those that were not asked about."""
+        kept = [task for task in tasks if task.start is not None and task.reached]
+        others = [old for old in self.tasks.get(side, ()) if not np.isin(old.cells, asked).any()]
+        self.tasks[side] = others + list({id(task): task for task in kept}.values())
 
 
 def reach(
@@ -30,7 +69,9 @@ def reach(
     lower: Ints,
     upper: Ints,
     beta: int | None = None,
+    *,
     steps: int = MOST_STEPS,
+    warm: Warm | None = None,
 ) -> Linear:
     """Of cells of the table, at their places in it, within ends that are known to hold.
 
@@ -39,29 +80,37 @@ def reach(
     """
     lower, upper = lower.copy(), upper.copy()
     rows = {int(cell): row for row, cell in enumerate(cells)}
-    least = np.full(len(cells), np.inf)
-    most = np.full(len(cells), -np.inf)
+    least, most = np.full(len(cells), np.inf), np.full(len(cells), -np.inf)
+    forces: dict[int, Reals] = {}
 
-    def send(side: int, goals: Ints, at: Ints, size: int) -> None:
+    def send(side: int, goals: Ints, at: Ints, sizes: Ints) -> None:
         ends = side < 0 or beta is None
-        groups = [at[i : i + size] for i in range(0, len(at), size)]
-        tasks = [Task(cells[group], side, goals[group], ends=ends) for group in groups]
-        found = projection.run(tasks, cells, steps)
+        tasks = (warm or Warm()).begin(side, cells[at], goals[at], sizes, ends)
+        found = projection.run(tasks, cells, steps, warm=warm is not None)
+        if warm is not None:
+            warm.end(side, cells[at], (*tasks, *found.tasks))
         np.minimum(least, found.low, out=least)
         np.maximum(most, found.high, out=most)
         for task in found.tasks:
+            row = rows[int(task.cells[0])]
             if task.bound is not None:
-                end, row = (upper if side > 0 else lower), rows[int(task.cells[0])]
-                end[row] = task.bound
+                (upper if side > 0 else lower)[row] = task.bound
+            if task.force is not None and not task.reached:
+                forces[row] = task.force
 
-    send(-1, lower, np.flatnonzero(upper > lower), FALLING)
+    open_cells = np.flatnonzero(upper > lower)
+    send(-1, lower, open_cells, np.full(len(open_cells), FALLING))
     goals = upper if beta is None else np.minimum(lower + beta, upper)
     rising = np.flatnonzero((upper > lower) & (most < goals - CLOSE))
+    sizes = np.ones(len(cells), np.int64)
     if beta is not None:
-        rising = rising[upper[rising] - lower[rising] >= beta]
-        rising = rising[np.argsort(-(upper - lower)[rising], kind="stable")]
-    send(1, goals, rising, 1 if beta is None else RISING)
-    return Linear(lower, upper, *inwards(least, most, lower, upper))
+        # cells that can be far above what they need rise together
+        width = upper - lower
+        rising = rising[width[rising] >= beta]
+        rising = rising[np.argsort(-width[rising], kind="stable")]
+        sizes = np.clip(width // max(beta - 1, 1), 1, RISING)
+    send(1, goals, rising, sizes[rising])
+    return Linear(lower, upper, *inwards(least, most, lower, upper), forces)
 
 
 def reach_sums(
@@ -84,7 +133,7 @@ def reach_sums(
                 end[row] = task.bound
             if task.reached:
                 seen[row] = task.goals[0]
-    return Linear(lower, upper, *inwards(least, most, lower, upper))
+    return Linear(lower, upper, *inwards(least, most, lower, upper), {})
 
 
 def inwards(least: Reals, most: Reals, lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
@@ -107,5 +156,3 @@ def values(projection: Projection, cells: Iterable[Ints], steps: int = MOST_STEP
             tasks.append(Task(group, side, goal, joined=True, exact=True))
     projection.run(tasks, np.zeros(0, np.int64), steps)
     return tasks
-
-

@@ -78,7 +78,7 @@ class CellBounds:
         if rung is Rung.INTEGER:
             return self.attained | (self.spread >= beta)
         low, high = self.fit_low, self.fit_high
-        ends = (low == self.lower) & (high == self.upper)
+        ends = (low <= self.lower) & (high >= self.upper)
         return np.asarray(ends | (np.where(high >= low, high - low, 0) >= beta))
 
     def status(self, beta: int = 3) -> list[Status]:

@@ -38,7 +38,7 @@ class SourceView(View):
 
 
 class TableView(View):
-    note: str | None = Field(description="Does what is out rest on outer bounds?")
+    note: str | None = Field(description="Said if linear or outer bounds were proof enough.")
     dataset: str
     title: str
     margin: Names
@@ -54,7 +54,7 @@ class JsonStatView(View):
 
     version: Literal["2.0"]
     kind: Literal["dataset"] = Field(alias="class")
-    note: list[str] = Field([], description="Does what is out rest on outer bounds?")
+    note: list[str] = Field([], description="Said if linear or outer bounds were proof enough.")
     label: str
     source: str
     updated: str
