@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.intruder.bounds.bounder import bounds
-from discreet.intruder.bounds.coordinates import Coordinates, helmert
+from discreet.intruder.bounds.coordinates import Coordinates, dot, helmert
 from discreet.intruder.bounds.lanes import Program as Cost
 from discreet.intruder.bounds.part import Part
-from discreet.intruder.bounds.projection import Projection, dot
+from discreet.intruder.bounds.projection import Projection
 from discreet.intruder.bounds.reach import reach, reach_sums, values
 from discreet.intruder.bounds.result import Rung
 from discreet.release.release import Release
@@ -166,3 +166,14 @@ def test_linear_bounds_of_a_release():
     simplex = part.by_programs(release.names, cells.codes, 0.0, math.inf)
     assert np.array_equal(found.lower, simplex.lower)
     assert np.array_equal(found.upper, simplex.upper)
+
+
+def test_sums_of_products_are_exact():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        left, right = (
+            rng.integers(-(2**most), 2**most, 30) for most in rng.integers(1, [62, 58], 2)
+        )
+        exact = sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
+        assert dot(left, right) == exact
+    assert dot(left[:0], right[:0]) == 0

@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from discreet._kernels.vectors import WIDE, copy_eight, cross_sixteen
+
 Reals = NDArray[Any]
 Ints = NDArray[np.int64]
 
@@ -48,6 +50,14 @@ def turn(part: Reals, sizes: Ints, bases: Reals, lanes: int, back: bool, room: R
     run, axis = lanes, len(sizes) - 1
     while axis >= 0:
         size = sizes[axis]
+        four = axis > 2 and size == 2 and (sizes[axis - 3 : axis] == 2).all()
+        if four and lanes % WIDE == 0:
+            for at in range(0, part.size, 16 * run):
+                for i in range(at, at + run, WIDE):
+                    cross_sixteen(part, i, run)  # type: ignore[call-arg]
+            run *= 16
+            axis -= 4
+            continue
         if size == 2 and axis > 0 and sizes[axis - 1] == 2:
             for at in range(0, part.size, 4 * run):
                 _cross_twice(
@@ -93,23 +103,31 @@ def keep_released(spectrum: Reals, released: Reals, sizes: Ints, bases: Reals, r
         turn(part, sizes, bases, lanes, True, room)
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@njit(cache=True, nogil=True)
+def _move(source: Reals, start: int, target: Reals, place: int, lanes: int) -> None:
+    if lanes % WIDE == 0:
+        for lane in range(0, lanes, WIDE):
+            copy_eight(source, start + lane, target, place + lane)  # type: ignore[call-arg]
+    else:
+        for lane in range(lanes):
+            target[place + lane] = source[start + lane]
+
+
+@njit(cache=True, nogil=True)
 def _gather(spectrum: Reals, rows: Ints, column: int, part: Reals) -> None:
-    lanes = spectrum.shape[2]
+    _, columns, lanes = spectrum.shape
+    flat = spectrum.reshape(-1)
     part[:] = 0
     for i in range(len(rows)):
-        at = rows[i] * lanes
-        for lane in range(lanes):
-            part[at + lane] = spectrum[i, column, lane]
+        _move(flat, (i * columns + column) * lanes, part, rows[i] * lanes, lanes)
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _scatter(part: Reals, rows: Ints, column: int, spectrum: Reals) -> None:
-    lanes = spectrum.shape[2]
+    _, columns, lanes = spectrum.shape
+    flat = spectrum.reshape(-1)
     for i in range(len(rows)):
-        at = rows[i] * lanes
-        for lane in range(lanes):
-            spectrum[i, column, lane] = part[at + lane]
+        _move(part, rows[i] * lanes, flat, (i * columns + column) * lanes, lanes)
 
 
 @njit(cache=True, fastmath=True, nogil=True)
@@ -203,14 +221,14 @@ def look(
     y: Reals, anchor: Reals, before: Reals, step: Reals, low: Reals, high: Reals, starts: Ints,
     at: Ints, lane: Ints, cost: Reals, own: Reals, rows: Ints, sizes: Ints, bases: Reals,
     spectrum: Reals, room: Reals, watched: Ints, seen: Reals,
-) -> tuple[Reals, Reals, Reals, Reals, Reals]:  # fmt: skip
+) -> tuple[Reals, Reals, Reals, Reals, Reals, Reals]:  # fmt: skip
     """How far x leaves the box, what r = (y - x) / step proves, and how both have moved.
 
     `seen` has the watched places of x.
     """
     columns, count, lanes = y.shape
     x, kept = np.empty(count * lanes, y.dtype), np.empty(count * lanes, y.dtype)
-    outside, proven = np.zeros(lanes), np.zeros(lanes)
+    outside, proven, capped = np.zeros(lanes), np.zeros(lanes), np.zeros(lanes)
     moved, turned, spent = np.zeros(lanes), np.zeros(lanes), np.zeros(lanes)
     next_watched = 0
     for column in range(columns):
@@ -237,12 +255,12 @@ def look(
             force = (y[column, row, mine] - here) / step[mine]
             side = 0 if force > 0 else 1
             shared = low[column, row] if force > 0 else high[column, row]
-            proven[mine] += force * (own[i, side] - shared)
+            capped[mine] += force * (own[i, side] - shared)
         while next_watched < len(watched) and watched[next_watched] < (column + 1) * count:
             row = watched[next_watched] - column * count
             seen[next_watched] = x[row * lanes : (row + 1) * lanes]
             next_watched += 1
-    return outside, proven, spent, moved, turned
+    return outside, proven, proven + capped, spent, moved, turned
 
 
 @njit(cache=True, fastmath=True, nogil=True)

@@ -33,8 +33,8 @@ class Frontier:
 
     `listed` is where the greedy list was cut; `maximal` says that no single margin can be added,
     if that was found out; `at_most` is proven: no set of more margins, or of more worth to users,
-    keeps the policy. `trace` has the seconds and the worth of each better set, `held_back` margins that
-    were tried and left out, each with the rows of the small counts that it would narrow.
+    keeps the policy. `trace` has the seconds and the worth of each better set, `held_back` margins
+    that were tried and left out, each with the rows of the small counts that it would narrow.
     """
 
     formula: Formula

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -154,3 +155,16 @@ def along(values: Reals, matrices: Sequence[Ints]) -> Reals:
             turned = np.tensordot(matrix, parts, 1)
         values = np.moveaxis(turned, 0, axis)
     return np.ascontiguousarray(values).reshape(values.shape)
+
+
+def dot(left: Ints, right: Ints) -> int:
+    """The sum of products of whole numbers, exactly."""
+    some = np.flatnonzero(left)
+    left, right = left.ravel()[some], right.ravel()[some]
+    # pieces of the left numbers, so small that no sum of products overflows
+    bits = 62 - int(np.abs(right).max(initial=0)).bit_length() - len(some).bit_length()
+    if bits < 8:
+        return sum(map(mul, left.tolist(), right.tolist()))
+    right, left = np.where(left < 0, -right, right), np.abs(left)
+    pieces = (left >> at & ((1 << bits) - 1) for at in range(0, 63, bits))
+    return sum(int(piece @ right) << bits * i for i, piece in enumerate(pieces))

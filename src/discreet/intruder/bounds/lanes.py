@@ -14,6 +14,7 @@ from discreet.intruder.bounds.opencells import Ints
 Reals = NDArray[Any]
 Bools = NDArray[np.bool_]
 RELAX = 1.98
+WIDE = 8  # lanes in a vector
 
 
 class Program(NamedTuple):
@@ -29,10 +30,14 @@ class Program(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Of each lane: how far x leaves the box, what is proven and spent, how x and r have moved."""
+    """Of each lane: how far x leaves the box, what is proven and spent, how x and r have moved.
+
+    `capped`: what is proven of tables in which the cells with a cost keep their own ends.
+    """
 
     outside: Reals
     proven: Reals
+    capped: Reals
     spent: Reals
     moved: Reals
     turned: Reals
@@ -172,8 +177,8 @@ class CoreLanes:
         seen, laid = np.empty((2, len(watched), self.count))
         y, anchor, before = self._state
         found = look(
-            y, anchor, before, self._step, self._low, self._high, *self._costs, self._own, self._rows,
-            *self._axes, self._spectrum, self._room, places[order], laid,
+            y, anchor, before, self._step, self._low, self._high, *self._costs, self._own,
+            self._rows, *self._axes, self._spectrum, self._room, places[order], laid,
         )  # fmt: skip
         seen[order] = laid
         return Look(*found), seen + self._center[watched][:, None]

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.bounds.opencells import Ints
-from discreet.intruder.bounds.projection import CLOSE, MOST_STEPS, Projection, Reals, Task
+from discreet.intruder.bounds.projection import MOST_STEPS, Projection
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
+from discreet.intruder.bounds.run import CLOSE
+from discreet.intruder.bounds.tasks import Reals, Task
 
 FALLING = 128  # cells that are sent down together
 RISING = 128  # up, at most
