@@ -22,7 +22,7 @@ from discreet.table.lattice import closure, maximal
 
 Ints = NDArray[np.int64]
 STEPS = 4_000  # for one cell, in a trial of many
-FIRST_BLOCK, LEAST_BLOCK, MOST_BLOCK = 400, 25, 800
+FIRST_BLOCK, LEAST_BLOCK = 400, 25
 
 
 class LinearJudge:
@@ -214,10 +214,11 @@ def grow_blocks(
     """Take in margins of the list, many at a time, for as long as linear bounds hold."""
     grown, inside = Grown(), closure(judge.sets)
     todo = [margin for margin in reversed(list(ordered)) if margin not in inside]
-    size = FIRST_BLOCK
+    size, took = FIRST_BLOCK, 0.0
     with working("growing by linear bounds"):
         while todo:
-            if time.monotonic() > end:
+            # the next block takes longer than the last: cells become narrower
+            if (begun := time.monotonic()) + 1.5 * took > end:
                 grown.complete = False
                 break
             block: list[int] = []
@@ -230,6 +231,7 @@ def grow_blocks(
             taken = judge.take(block, failed=grown) if block else []
             inside |= closure(taken)
             tell()
-            fewer = len(grown.failed) > before + len(block) // 8
-            size = max(LEAST_BLOCK, size // 2) if fewer else min(MOST_BLOCK, size * 2)
+            took = time.monotonic() - begun
+            if len(grown.failed) > before + len(block) // 4:
+                size = max(LEAST_BLOCK, size // 2)
     return grown

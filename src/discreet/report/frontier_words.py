@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.decision.verdict import Verdict
 from discreet.intruder.bounds.result import Rung
@@ -42,6 +42,8 @@ def facts(frontier: Frontier) -> list[tuple[str, str]]:
         said.append(("Narrowest width", f"{number(frontier.min_width)}; {beta}"))
     said.append(("Proof", _proof(frontier)))
     said.append(("Larger sets", _larger(frontier)))
+    if held := frontier.to_json()["held_back"]:
+        said.append(("Held back", _held_back(held, len(frontier.held_back))))
     if frontier.listed is not None:
         said.append(("Greedy list", f"cut after {plural(frontier.listed, 'margin')}"))
     said.append(("Search", f"{_seconds(frontier.seconds)}, seed {frontier.seed}"))
@@ -56,6 +58,17 @@ def _proof(frontier: Frontier) -> str:
     said = [f"{plural(some, 'small count')} by tables of fractions only"] * (some > 0)
     said += [f"{plural(none, 'small count')} not proven by tables to keep the width"] * (none > 0)
     return "; ".join(said) or "the width of every small count is proven by tables of whole numbers"
+
+
+def _held_back(held: list[dict[str, Any]], number_of: int) -> str:
+    """What stopped it: margins, and the counts that they would narrow."""
+    first = held[0]
+    cell = ", ".join(first["cell"].values())
+    would = "would" if number_of == 1 else "each would"
+    return (
+        f"{plural(number_of, 'margin')} that {would} leave a small count too narrow, such as "
+        f"{'*'.join(map(quoted, first['margin']))} the one in {cell}"
+    )
 
 
 def _larger(frontier: Frontier) -> str:

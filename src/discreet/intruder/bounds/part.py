@@ -29,7 +29,7 @@ QUICK = 500_000
 HEAVY = 10**11  # cells squared times programs
 DRAWS, MOST_DRAWN = 200, 1 << 16
 SLICED = 1 << 12
-MOST_PROJECTED = 1 << 22
+MOST_PROJECTED = 1 << 20
 
 
 class Found(NamedTuple):
