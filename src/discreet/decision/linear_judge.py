@@ -194,7 +194,7 @@ class LinearJudge:
                     if axes not in known:
                         for margin in block:
                             scores[margin] += size if axes & ~margin == 0 else 0.0
-            worst = max(block, key=lambda m: scores[m])
+            worst = max(block, key=lambda m: (scores[m], m.bit_count(), m))
             found.setdefault(worst, []).append(cell)
         return {margin: tuple(cells) for margin, cells in found.items()}
 
@@ -234,4 +234,6 @@ def grow_blocks(
             took = time.monotonic() - begun
             if len(grown.failed) > before + len(block) // 4:
                 size = max(LEAST_BLOCK, size // 2)
+    # what was blamed may have come in with a larger margin
+    grown.failed = {m: cells for m, cells in grown.failed.items() if m not in inside}
     return grown
