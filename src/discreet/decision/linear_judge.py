@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.decision.brief import Brief
 from discreet.decision.judge import ShuttleJudge
-from discreet.decision.search import Grown
+from discreet.decision.search import ANEW, Grown
 from discreet.decision.verdict import Verdict
 from discreet.intruder.bounds.part import MOST_PROJECTED
 from discreet.intruder.bounds.projection import Projection
@@ -141,7 +141,8 @@ class LinearJudge:
 
     def _filtered(self, margins: Sequence[int], failed: Grown | None) -> list[int]:
         """What the shuttle lets pass: all at once, or one by one."""
-        if self.quick.add(margins):
+        many = len(margins) > ANEW
+        if self.quick.restart([*self.sets, *margins]) if many else self.quick.add(margins):
             return list(margins)
         taken = []
         for margin in margins if len(margins) > 1 else ():

@@ -45,6 +45,7 @@ class Strategy:
         self.at_most: float | None = None
         self.trace: list[tuple[float, float]] = []
         self.held_back: dict[int, tuple[int, ...]] = {}
+        self.out = Grown()  # of the list, by linear bounds
         self.model: ModelSearch | None = None
 
     @property
@@ -138,7 +139,7 @@ class Strategy:
     def run(self, method: FrontierMethod) -> None:
         brief = self.brief
         if method == "greedy" or (method == "best" and not self._proof_only):
-            self._cut_list()
+            self._cut_list(method)
             self._tell()
         if method == "decomposable" or (method == "best" and not self._provable):
             self._decomposable(required=method == "decomposable")
@@ -152,7 +153,9 @@ class Strategy:
             may = set(self._list)
             ordered = tuple(s for s in brief.gentle_first if s in may)
         grown = self._grow(self.judge, ordered, end)
-        self.held_back = dict(grown.failed)
+        inside = closure(self.judge.sets)
+        left_out = self.out.failed | grown.failed
+        self.held_back = {m: cells for m, cells in left_out.items() if m not in inside}
         # margins that were tried together may have been blamed for each other
         self.complete = None if isinstance(self.judge, LinearJudge) else grown.complete
         if not grown.complete:
@@ -166,12 +169,19 @@ class Strategy:
             self.judge.restart(best.sets)
             self.at_most = best.at_most if self._monotone else None
 
-    def _cut_list(self) -> None:
-        """The longest start of the list; by linear bounds at most as long as by the shuttle."""
+    def _cut_list(self, method: FrontierMethod) -> None:
+        """The longest start of the list; by linear bounds at most as long as by the shuttle.
+
+        Unless the list alone is asked for, all of that start goes in but for the margins that stand
+        in the way.
+        """
         if not isinstance(self.judge, LinearJudge):
             self.listed = longest_start(self.judge, self._list)
             return
         low, high = 0, longest_start(ShuttleJudge(self.brief), self._list)
+        if method == "best":
+            self.judge.take(self._list[:high], failed=self.out)
+            return
         middle = high
         while low < high:
             held = self.judge.restart(self._list[:middle])

@@ -106,7 +106,8 @@ class ShuttleBench:
         self.judge = ShuttleJudge(brief)
         proof, others = brief.policy.bounds.proof, self.judge.others
         self.follows = proof == "outer" and not others
-        exact = all(isinstance(f, Widths) or not f.outer for f in self.judge.followers)
+        followers = self.judge.followers
+        exact = all(isinstance(f, Widths) or not getattr(f, "outer", True) for f in followers)
         plain = projectable(brief) and exact and not others
         self.linear = LinearJudge(brief, self.judge) if proof == "linear" and plain else None
         self.broken = not self.judge.restart(())
