@@ -22,6 +22,7 @@ from discreet.table.lattice import closure, maximal
 
 Ints = NDArray[np.int64]
 STEPS = 4_000  # for one cell, in a trial of many
+ROUNDS = 8  # of leaving out margins of a block
 FIRST_BLOCK, LEAST_BLOCK = 400, 25
 
 
@@ -123,13 +124,15 @@ class LinearJudge:
         forces: dict[int, Any],
         failed: Grown | None,
     ) -> list[int]:
-        """Leave out what narrows the cells, until they are wide enough.
+        """Leave out what narrows the cells, until they are wide enough; else all of it.
 
         The box of what was in before serves: it follows from the margins, and only saves steps.
         """
         assert self.projection is not None
         old = self.projection
-        while len(short) and block:
+        for _ in range(ROUNDS):
+            if not len(short) or not block:
+                return block
             for margin, cells in self._culprits(grown, block, short, forces).items():
                 block = [m for m in block if m != margin]
                 if failed is not None:
@@ -137,7 +140,7 @@ class LinearJudge:
             if block:
                 grown = self._grown(block, old.low, old.high)
                 short, forces = self._short(grown, short)
-        return block
+        return [] if len(short) else block
 
     def _filtered(self, margins: Sequence[int], failed: Grown | None) -> list[int]:
         """What the shuttle lets pass: all at once, or one by one."""
@@ -235,6 +238,9 @@ def grow_blocks(
             took = time.monotonic() - begun
             if len(grown.failed) > before + len(block) // 4:
                 size = max(LEAST_BLOCK, size // 2)
+            if not taken and len(block) > LEAST_BLOCK:  # once more, in smaller blocks
+                todo += [m for m in reversed(block) if m not in grown.failed]
+                size = max(LEAST_BLOCK, len(block) // 2)
     # what was blamed may have come in with a larger margin
     grown.failed = {m: cells for m, cells in grown.failed.items() if m not in inside}
     return grown
