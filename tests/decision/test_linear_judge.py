@@ -11,7 +11,7 @@ from discreet.decision.answering import Desk, Outcome
 from discreet.decision.answering import bench as benches
 from discreet.decision.brief import Brief
 from discreet.decision.frontier import frontier, widths_alone
-from discreet.decision.linear_judge import LinearJudge, grow_blocks
+from discreet.decision.linear_judge import LinearJudge, grow_blocks, sharp
 from discreet.decision.policy import Policy
 from discreet.decision.verdict import Verdict
 from discreet.intruder.bounds.part import Part
@@ -110,3 +110,13 @@ def test_other_rules_are_asked_from_scratch(large):
     """Attribute disclosure follows by outer bounds, which linear bounds do not prove."""
     policy = Policy.of({"server.rule": "myopic", "bounds.proof": "linear"})
     assert Desk(sparse(8), policy).bench.linear is None
+
+
+def test_impossible_combinations_leave_no_closed_form(large):
+    """Decomposable margins with a known zero across them: the shuttle's bounds may not be sharp."""
+    array = sparse(9).dense().copy()
+    array[1, :, 1] = 0
+    table = named(array).excluding([{"A": "1", "C": "1"}])
+    judge = LinearJudge(Brief(table, widths_alone(BETA)))
+    assert sharp(Release.margins(named(array), "A*B + B*C"))
+    assert not sharp(judge.brief.release([0b011, 0b110]))

@@ -59,8 +59,7 @@ class LinearJudge:
         held = self.quick.restart(sets)
         if held:
             self.projection, self.warm = None, Warm()
-            # of a decomposable set the shuttle's bounds are reached by tables (2002, Theorem 1)
-            if len(self.places) and not self.brief.formula(self.quick.sets).is_decomposable:
+            if len(self.places) and not sharp(self.brief.release(self.quick.sets)):
                 found = self._reach(self._settled(), np.arange(len(self.places)))
                 held = bool(found.keep(self.beta).all())
         if not held:
@@ -80,7 +79,7 @@ class LinearJudge:
 
     def verdict(self, release: Release) -> Verdict:
         """On a release that the shuttle has passed, and still holds."""
-        if not len(self.places) or release.formula.is_decomposable:
+        if not len(self.places) or sharp(release):
             return Verdict.PASS
         low, high = self._box()
         if self.projection is None:
@@ -201,6 +200,13 @@ class LinearJudge:
             worst = max(block, key=lambda m: (scores[m], m.bit_count(), m))
             found.setdefault(worst, []).append(cell)
         return {margin: tuple(cells) for margin, cells in found.items()}
+
+
+def sharp(release: Release) -> bool:
+    """Do tables reach the shuttle's bounds? Of a decomposable set, with nothing else known
+    (Theorem 1 of the 2002 paper).
+    """
+    return release.formula.is_decomposable and not release.known
 
 
 def projectable(brief: Brief) -> bool:

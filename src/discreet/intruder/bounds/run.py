@@ -158,6 +158,8 @@ class Run:
         end = -task.side * proven
         next_goal = math.floor(end + CLOSE) if task.side > 0 else math.ceil(end - CLOSE)
         if next_goal * task.side >= int(task.goals.sum()) * task.side:
+            if task.steps >= self.steps:
+                self._split(lane, task)
             return
         task.force, task.short = self._force(lane), True
         if task.ends:
