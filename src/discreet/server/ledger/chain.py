@@ -43,6 +43,7 @@ TERMS = (
     "variables",
     "closed_at",
 )
+NEWER = ("about",)  # not said by entries of older ledgers, nor where there is nothing to say
 GUARDS = {
     "entries_are_not_updated",
     "entries_are_not_deleted",
@@ -50,6 +51,8 @@ GUARDS = {
     "publications_are_withdrawn_once",
     "publications_are_not_deleted",
     "datasets_are_not_deleted",
+    "trail_is_not_updated",
+    "trail_is_not_deleted",
 }
 
 
@@ -135,6 +138,7 @@ def terms_of(session: Session, dataset: Dataset) -> dict[str, Any]:
     """What a data set's answers depend on; changes only with an entry."""
     previous = None if dataset.previous is None else session.get(Dataset, dataset.previous)
     terms = {name: getattr(dataset, name) for name in TERMS}
+    terms |= {name: said for name in NEWER if (said := getattr(dataset, name)) is not None}
     return terms | {"previous": None if previous is None else previous.slug}
 
 
@@ -219,8 +223,10 @@ class _Check:
         slug = select(Dataset.slug).where(Dataset.id == self.dataset["previous"])
         found: dict[str, Any] = {"previous": self.session.scalar(slug)}
         try:
-            for name in TERMS:
+            for name in (*TERMS, *NEWER):
                 stored = self.dataset[name]
+                if name in NEWER and stored is None:
+                    continue
                 json_ = isinstance(Dataset.__table__.columns[name].type, Canonical)
                 found[name] = json.loads(stored) if json_ and stored is not None else stored
                 if json_ and stored is not None and canonical(found[name]) != stored:

@@ -7,7 +7,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Dialect, ForeignKey, ForeignKeyConstraint, MetaData, Text, TypeDecorator
+from sqlalchemy import (
+    Dialect,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    MetaData,
+    Text,
+    TypeDecorator,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -93,6 +101,7 @@ class Dataset(Base):
     frontier: Mapped[list[list[str]] | None] = mapped_column(Canonical)
     listed: Mapped[list[list[str]] | None] = mapped_column(Canonical)
     variables: Mapped[list[dict[str, Any]]] = mapped_column(Canonical)
+    about: Mapped[dict[str, Any] | None] = mapped_column(Canonical)  # in words, from the codebook
     previous: Mapped[int | None] = mapped_column(ForeignKey("datasets.id"))  # the older vintage
     closed_at: Mapped[str | None]
     head_number: Mapped[int]
@@ -161,7 +170,10 @@ class Publication(Base):
 
 class User(Base):
     __tablename__ = "users"
-    __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012
+    __table_args__ = (
+        Index("ix_users_subject", "issuer", "subject", unique=True),
+        {"sqlite_autoincrement": True},
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
@@ -169,6 +181,36 @@ class User(Base):
     password_hash: Mapped[str | None]
     active: Mapped[bool]
     created_at: Mapped[str]
+    email: Mapped[str | None]
+    second_factor: Mapped[str | None]  # what a one-time password is made from, encrypted
+    last_step: Mapped[int | None]  # of the last one-time password, which counts once
+    issuer: Mapped[str | None]  # who vouches for the account instead of a password
+    subject: Mapped[str | None]
+
+
+class Trail(Base):
+    """One line about accounts: who did what, to whom, from where. Never changed, never deleted."""
+
+    __tablename__ = "trail"
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[str]
+    kind: Mapped[str]
+    actor: Mapped[str]
+    about: Mapped[str | None]
+    address: Mapped[str | None]
+    note: Mapped[str | None]
+    previous: Mapped[str]
+    hash: Mapped[str]
+
+
+class Mark(Base):
+    """A word that the server keeps about its database: which secret, where the trail ends."""
+
+    __tablename__ = "marks"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[str]
 
 
 class ApiKey(Base):
