@@ -5,12 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
+from discreet.decision.answering import gate
 from discreet.decision.answering.bench import bench
 from discreet.decision.answering.desk import Desk
 from discreet.decision.answering.vintage import Changes, VintageBench
 from discreet.decision.policy import Policy
 from discreet.decision.verdict import Verdict
-from discreet.errors import DisclosureError, PolicyError
+from discreet.errors import PolicyError
 from discreet.table.table import Table
 
 POLICY = Policy.of({"server.rule": "myopic", "bounds.proof": "outer"})
@@ -30,7 +31,7 @@ def test_one_who_came_is_seen_in_any_margin_that_is_out_of_both():
     alone = bench(new, POLICY)
     assert alone.verdict([1]) is Verdict.PASS
     for margin in (1, 2, 3):
-        both = VintageBench(alone, new, two(OLD), (3,), POLICY)
+        both = VintageBench(alone, [Changes(new, two(OLD), (3,), POLICY)])
         assert both.verdict([margin]) is Verdict.FAIL
 
 
@@ -87,17 +88,39 @@ def narrow(side, shared, beta):
     return bool(((side >= 1) & (side <= 2) & (width < beta)).any())
 
 
-def test_vintages_must_be_alike():
-    other = Table.of(OLD, A=["a", "b"], C=["x", "y"])
+def test_vintages_have_something_in_common():
     with pytest.raises(PolicyError, match="the new vintage has the variables A, B"):
-        Changes(two(OLD), other, (1,), POLICY)
-    with pytest.raises(PolicyError, match="B has the categories x, y"):
-        Changes(two(OLD), Table.of(OLD, A=["a", "b"], B=["x", "z"]), (1,), POLICY)
+        Changes(two(OLD), Table.of(OLD, C=["a", "b"], D=["x", "y"]), (1,), POLICY)
+
+
+def test_variables_and_categories_can_come_and_go():
+    """Over what both have; a category that one does not have is a zero of it."""
+    wider = Table.of(np.stack([OLD, OLD + 7], -1), B=["a", "b"], A=["x", "y"], C=["p", "q"])
+    changes = Changes(wider, Table.of(OLD.T, A=["x", "y"], B=["a", "b"]), (3,), POLICY)
+    assert changes.common == ("B", "A")
+    assert [part.dense().tolist() for part in changes.parts] == [(OLD + 7).tolist()]
+    assert changes.shared([0b101]) == (1,)
+    grown = Table.of(np.array([[40, 55, 1], [61, 38, 0]]), A=["a", "b"], B=["x", "y", "z"])
+    came = Changes(grown, two(OLD), (2,), POLICY)
+    assert [part.total for part in came.parts] == [1]
+    assert came.verdict([2]) is Verdict.FAIL
+    gone = Changes(two(OLD), grown, (2,), POLICY)
+    assert gone.verdict([2]) is Verdict.FAIL
+    assert gone.verdict([1]) is Verdict.PASS
+
+
+def test_every_other_vintage_counts():
+    """One came since the oldest vintage, and is seen there; since the newest nothing changed."""
+    new = changed([[1, 0], [0, 0]])
+    policy = POLICY.change({"server.one_way": False})
+    others = [(two(OLD), (3,)), (changed([[1, 0], [0, 0]]), (3,))]
+    assert Desk(new, policy, others=others[1:]).ask("A*B").outcome == "granted"
+    assert Desk(new, policy, others=others).ask("A*B").outcome == "refused"
 
 
 def test_supposing_leaves_the_bench_as_it_was():
     new = changed([[20, 18], [25, 30]])
-    both = VintageBench(bench(new, POLICY), new, two(OLD), (3,), POLICY)
+    both = VintageBench(bench(new, POLICY), [Changes(new, two(OLD), (3,), POLICY)])
     both.take([1])
     with both.supposing([2]):
         assert set(both.out) == {1, 2}
@@ -109,19 +132,18 @@ def test_a_desk_with_an_older_vintage():
     policy = POLICY.change({"server.one_way": False})
     new = changed([[1, 0], [0, 0]])
     assert Desk(new, policy).ask("A*B").outcome == "granted"
-    assert Desk(new, policy, previous=(two(OLD), (1,))).ask("A*B").outcome == "refused"
-    assert Desk(new, policy, previous=(two(OLD), (1,))).ask("B").outcome == "granted"
+    assert Desk(new, policy, others=[(two(OLD), (1,))]).ask("A*B").outcome == "refused"
+    assert Desk(new, policy, others=[(two(OLD), (1,))]).ask("B").outcome == "granted"
 
 
 def test_a_static_frontier_is_judged_with_the_older_vintage():
     policy = Policy.of({"server.rule": "static"})
-    many = changed([[20, 18], [25, 30]])
-    assert Desk(many, policy, frontier=[3], previous=(two(OLD), (3,))).out == (3,)
-    with pytest.raises(DisclosureError, match="older vintage"):
-        Desk(changed([[1, 0], [0, 0]]), policy, frontier=[3], previous=(two(OLD), (3,)))
+    gate.check(changed([[20, 18], [25, 30]]), (3,), policy, [(two(OLD), (3,))])
+    with pytest.raises(gate.NotSafe, match="of those who came or went"):
+        gate.check(changed([[1, 0], [0, 0]]), (3,), policy, [(two(OLD), (3,))])
 
 
 def test_the_simulatable_rule_knows_one_vintage():
     policy = Policy.of({"server.rule": "simulatable"})
     with pytest.raises(PolicyError, match="simulatable"):
-        Desk(two(OLD), policy, previous=(two(OLD), (3,)))
+        Desk(two(OLD), policy, others=[(two(OLD), (3,))])

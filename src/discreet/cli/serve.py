@@ -21,7 +21,8 @@ from discreet.cli.options import SECONDS, data_options
 @click.option("--slug", metavar="NAME", help="The data set's name in addresses.")
 @click.option("--title", default="", help="What the data set is called.")
 @click.option("--datasets", metavar="FILE", help="TOML: further data sets, older vintages first.")
-@click.option("--previous", metavar="SLUG", help="The older vintage that DATA replaces.")
+@click.option("--previous", metavar="SLUG", help="DATA is a newer vintage of this data set.")
+@click.option("--apart", is_flag=True, help="DATA is of other people than what looks like it.")
 @click.option(
     "--limit",
     type=SECONDS,

@@ -83,6 +83,9 @@ class Server:
         "what a custodian must approve: never (doubt is refused), review (doubt), always",
         choices=("never", "review", "always"),
     )
+    approvers: int = key(
+        1, "custodians who must approve a request, and a change of the policy", least=1, most=2
+    )
     one_way: bool = key(True, "are the one-way margins out from the start?")
     curated: bool = key(False, "can only margins be asked for that the custodian has listed?")
     max_order: int = key(0, "most variables of a margin; 0: any number")
@@ -93,6 +96,9 @@ class Server:
     step_cells: int = key(0, "most cells that a request may newly publish; 0: any number")
     quota: int = key(0, "new tables for one user in a day; 0: any number")
     delta: float = key(0.05, "simulatable: most probability of an unsafe answer", most=1)
+    gate: bool = key(
+        True, "simulatable: is what the data speak against refused, though that refusal speaks?"
+    )
     draws: int = key(400, "simulatable: tables drawn to judge a request", least=2)
     slot: float = key(
         0.25, "seconds: decisions by the data leave after this, or twice, four times, ... as much"

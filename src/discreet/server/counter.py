@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,15 +15,12 @@ from sqlalchemy.orm import Session
 from discreet.decision.answering.answer import Answer, Outcome, Standing, Why
 from discreet.decision.answering.desk import Cost, Desk
 from discreet.decision.answering.space import within
-from discreet.decision.brief import Brief
-from discreet.decision.huge import is_huge
-from discreet.decision.policy import Policy
 from discreet.errors import DisclosureError
-from discreet.server.keeper import Keeper, Served
+from discreet.server.keeper import Served
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Dataset, Entry, Kind
-from discreet.server.margins import lists_of, names_of, set_of, sets_of
-from discreet.table.table import Table
+from discreet.server.margins import names_of, set_of
+from discreet.server.office import Office
 
 PUBLIC = "public"
 
@@ -49,83 +46,8 @@ class DryRun:
     complete: bool
 
 
-class Counter(Keeper):
+class Counter(Office):
     """Decides on requests, one at a time for each data set, and tells nothing before it is kept."""
-
-    # Data sets
-
-    def open(
-        self,
-        table: Table,
-        policy: Policy,
-        *,
-        slug: str,
-        title: str = "",
-        frontier: Iterable[Iterable[str]] | None = None,
-        listed: Iterable[Iterable[str]] | None = None,
-        previous: str | None = None,
-        judged: bool = False,
-    ) -> Served:
-        """Put a table behind the counter; if its ledger is there, go on from where it is.
-
-        What is out from the start is judged once, unless the frontier was `judged` before.
-        """
-        fingerprint = self._fingerprint(table)
-        older = None if previous is None else self._served(previous)
-        if not judged and not self._is_known(slug):  # before an older vintage is closed for it
-            _check_start(self._desk(table, policy, sets_of(table, frontier), None, older))
-
-        def begin(session: Session) -> int:
-            found = store.find_dataset(session, slug)
-            if found is not None:
-                return found.id
-            first, allowed = sets_of(table, frontier), sets_of(table, listed)
-            desk = self._desk(table, policy, first, allowed, older)
-            dataset = store.open_dataset(
-                session,
-                slug=slug,
-                title=title or slug,
-                fingerprint=fingerprint,
-                policy=policy.to_toml(),
-                variables=[
-                    {"name": v.name, "categories": list(v.categories)} for v in table.variables
-                ],
-                frontier=lists_of(table, first),
-                listed=lists_of(table, allowed),
-                previous=None if older is None else older.id,
-                state=self._state(fingerprint, 1, table, ()),
-            )
-            for place, margin in enumerate(desk.out, 1):
-                names = names_of(table, margin)
-                state = self._state(fingerprint, 1, table, desk.out[:place])
-                counts = table.margin(names).dense()
-                store.publish(
-                    session, dataset, counts, margin=names, actor=PUBLIC, state=state,
-                    kind=Kind.PUBLISHED, why=Why.OUT,
-                )  # fmt: skip
-            return dataset.id
-
-        if older is not None:
-            self.close(older.slug, PUBLIC, f"the newer vintage {slug} is open")
-        dataset_id = self.database.transact(None, begin)
-        served = self._rebuild(table, dataset_id, fingerprint, older)
-        self.served[slug] = served
-        return served
-
-    def _is_known(self, slug: str) -> bool:
-        with self.database.read() as session:
-            return store.find_dataset(session, slug) is not None
-
-    def close(self, slug: str, actor: str, why: str) -> None:
-        """No more new tables; what is out stays."""
-
-        def work(session: Session, served: Served, dataset: Dataset) -> None:
-            if dataset.closed_at is None:
-                dataset.closed_at = datetime.now(UTC).isoformat(timespec="microseconds")
-                self._append(session, served, dataset, kind=Kind.CLOSED, actor=actor, note=why)
-
-        self._at(slug, work)
-        self.served[slug].closed = True
 
     # Requests
 
@@ -135,208 +57,192 @@ class Counter(Keeper):
         """Decide on a request; the answer is in the ledger when this returns.
 
         `at` is when it came: the public reads it, and when it was decided would tell how long that
-        took.
+        took. What waits already waits once: the entry says for which one it stands.
         """
-        served = self._served(slug)
-        margin = set_of(served.table, names)
+        margin = set_of(self._served(slug).table, names)
 
-        def work(session: Session, served: Served, dataset: Dataset) -> Decided:
-            answer = self._answer(session, served, dataset, margin, actor)
+        def think(served: Served, desk: Desk) -> tuple[Answer, int | None]:
+            answer = self._answer(served, desk, margin, actor)
+            pending = answer.outcome is Outcome.PENDING
+            return answer, self._waiting(served, margin) if pending else None
+
+        def keep(
+            session: Session, served: Served, dataset: Dataset, thought: tuple[Answer, int | None]
+        ) -> Decided:
+            answer, waiting = thought
             if answer.outcome is Outcome.GRANTED and answer.why is not Why.OUT:
                 entry = self._publish(
                     session, served, dataset, margin, actor, why=answer.why, at=at
                 )
             else:
                 entry = self._append(
-                    session, served, dataset, kind=Kind.REQUEST, actor=actor,
+                    session, served, dataset, kind=Kind.REQUEST, actor=actor, about=waiting,
                     margin=names_of(served.table, margin), outcome=answer.outcome, why=answer.why,
                     at=at,
                 )  # fmt: skip
-            return self._decided(served, entry, answer)
+            return _decided(served, entry, answer)
 
-        return self._at(slug, work)
+        return self._decide(slug, think, keep)
 
-    def _answer(
-        self, session: Session, served: Served, dataset: Dataset, margin: int, actor: str
-    ) -> Answer:
-        if served.closed and not within(margin, served.desk.out):
-            return Answer(margin, Outcome.REFUSED, Why.CLOSED, served.desk.near(margin))
+    def _answer(self, served: Served, desk: Desk, margin: int, actor: str) -> Answer:
+        if served.closed and not within(margin, desk.out):
+            return Answer(margin, Outcome.REFUSED, Why.CLOSED, desk.near(margin))
         received = 0
-        if served.desk.rule.quota:
+        if desk.rule.quota:
             since = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="microseconds")
-            received = self._received(session, dataset, actor, since)
-        return served.desk.ask(margin, received=received)
+            received = self._received(served, actor, since)
+        return desk.ask(margin, received=received)
 
-    def _received(self, session: Session, dataset: Dataset, actor: str, since: str) -> int:
+    def _received(self, served: Served, actor: str, since: str) -> int:
         """How many new tables a user has had."""
         own = select(Entry.number).where(
-            Entry.dataset_id == dataset.id, Entry.actor == actor, Entry.kind == Kind.REQUEST
+            Entry.dataset_id == served.id, Entry.actor == actor, Entry.kind == Kind.REQUEST
         )
         had = select(func.count()).where(
-            Entry.dataset_id == dataset.id,
+            Entry.dataset_id == served.id,
             Entry.table_hash.is_not(None),
             Entry.at >= since,
             Entry.number.in_(own) | Entry.about.in_(own),
         )
-        return session.scalar(had) or 0
+        with self.database.read() as session:
+            return session.scalar(had) or 0
+
+    def _waiting(self, served: Served, margin: int) -> int | None:
+        """The request for the same margin that a custodian has not decided."""
+        with self.database.read() as session:
+            found = store.waiting(session, served.id)
+        wanted = list(names_of(served.table, margin))
+        return next((entry.number for entry in found if entry.margin == wanted), None)
 
     def standing(self, slug: str, names: Sequence[str]) -> Standing:
         """Released, possible or gone, as of now."""
-        served = self._served(slug)
-        margin = set_of(served.table, names)
-        with served.lock:
-            self._refresh(served)
-            found = served.desk.standing(margin)
-        return Standing(found.status, False, Why.CLOSED) if _shut(served, found) else found
+        with self.desk(slug) as desk:
+            served = self._served(slug)
+            found = desk.standing(set_of(served.table, names))
+            shut = served.closed and found.candidate
+        return Standing(found.status, False, Why.CLOSED) if shut else found
 
     # What a custodian does
 
     def approve(self, slug: str, number: int, actor: str, note: str = "") -> Decided:
-        """Publish what is pending, if it is still safe."""
+        """Publish what is pending, if it is still safe, and enough custodians say so."""
 
-        def work(session: Session, served: Served, dataset: Dataset) -> Decided:
-            margin = set_of(served.table, self._pending(session, dataset, number).margin or ())
-            answer = self._answer(session, served, dataset, margin, actor)
+        def think(served: Served, desk: Desk) -> tuple[Answer, bool]:
+            entry, said = self._pending(served, number)
+            margin = set_of(served.table, entry.margin or ())
+            answer = self._answer(served, desk, margin, actor)
             if answer.outcome is Outcome.REFUSED:
                 raise DisclosureError(f"the request can no longer be approved: {answer.why.said}")
-            names = names_of(served.table, margin)
-            if answer.why is Why.OUT:
-                entry = self._append(
-                    session, served, dataset, kind=Kind.APPROVED, actor=actor, about=number,
-                    margin=names, outcome=Outcome.GRANTED, why=Why.OUT, note=note or None,
+            wanted = desk.rule.approvers
+            if wanted > 1 and actor == entry.actor:
+                raise DisclosureError("this is your own request; others must approve it.")
+            if actor in said:
+                raise DisclosureError("you have approved it; another custodian must, too.")
+            return answer, len(said) + 1 >= wanted
+
+        def keep(
+            session: Session, served: Served, dataset: Dataset, thought: tuple[Answer, bool]
+        ) -> Decided:
+            answer, enough = thought
+            names = names_of(served.table, answer.margin)
+            if enough and answer.why is not Why.OUT:
+                entry = self._publish(
+                    session, served, dataset, answer.margin, actor, kind=Kind.APPROVED,
+                    about=number, note=note or None,
+                    why=Why.ACCEPTED if answer.why is Why.DOUBT else Why.SAFE,
                 )  # fmt: skip
             else:
-                entry = self._publish(
-                    session, served, dataset, margin, actor, kind=Kind.APPROVED, about=number,
-                    why=Why.SAFE, note=note or None,
+                outcome, why = (
+                    (Outcome.GRANTED, Why.OUT) if enough else (Outcome.PENDING, Why.SECOND)
+                )
+                entry = self._append(
+                    session, served, dataset, kind=Kind.APPROVED, actor=actor, about=number,
+                    margin=names, outcome=outcome, why=why, note=note or None,
                 )  # fmt: skip
-            return Decided(entry.number, Outcome.GRANTED, Why(entry.why or ""), names)
+            return Decided(entry.number, Outcome(entry.outcome or ""), Why(entry.why or ""), names)
 
-        return self._at(slug, work)
+        return self._decide(slug, think, keep)
 
     def reject(self, slug: str, number: int, actor: str, note: str = "") -> Decided:
-        def work(session: Session, served: Served, dataset: Dataset) -> Decided:
-            names = tuple(self._pending(session, dataset, number).margin or ())
+        def think(served: Served, desk: Desk) -> tuple[str, ...]:
+            return tuple(self._pending(served, number)[0].margin or ())
+
+        def keep(
+            session: Session, served: Served, dataset: Dataset, names: tuple[str, ...]
+        ) -> Decided:
             entry = self._append(
                 session, served, dataset, kind=Kind.REJECTED, actor=actor, about=number,
                 margin=names, outcome=Outcome.REFUSED, why=Why.REJECTED, note=note or None,
             )  # fmt: skip
             return Decided(entry.number, Outcome.REFUSED, Why.REJECTED, names)
 
-        return self._at(slug, work)
+        return self._decide(slug, think, keep)
 
     def withdraw(self, slug: str, names: Sequence[str], actor: str, why: str) -> Entry:
         """Serve a table no more; what is out stays counted."""
-        served = self._served(slug)
-        wanted = list(names_of(served.table, set_of(served.table, names)))
+        table = self._served(slug).table
+        wanted = list(names_of(table, set_of(table, names)))
 
-        def work(session: Session, served: Served, dataset: Dataset) -> Entry:
+        def keep(session: Session, served: Served, dataset: Dataset, _: None) -> Entry:
             found = [p for p in store.publications(session, dataset) if p.margin == wanted]
             if not found:
                 raise DisclosureError(
                     f"{'*'.join(wanted)} was not published by itself; withdraw the table that "
                     "holds it."
                 )
-            state = self._state_of(served, dataset.policy_version)
+            out = self._out(session, dataset, table)
+            state = self._state(served.fingerprint, dataset.policy_version, table, out)
             return store.withdraw(session, dataset, found[0], actor=actor, state=state, why=why)
 
-        return self._at(slug, work)
-
-    def change_policy(self, slug: str, changes: dict[str, Any], actor: str, note: str = "") -> int:
-        """Other terms from now on; the new version."""
-
-        def work(session: Session, served: Served, dataset: Dataset) -> int:
-            policy = served.desk.policy.change(changes)
-            dataset.policy, dataset.policy_version = policy.to_toml(), dataset.policy_version + 1
-            if policy.server.rule == "static" and dataset.frontier is None:
-                raise DisclosureError("the static rule needs a frontier, which was not given.")
-            served.desk = self._desk_of(served.table, dataset, served.previous, served.desk.out)
-            self._append(
-                session, served, dataset, kind=Kind.POLICY, actor=actor,
-                note=note or ", ".join(f"{k} = {v}" for k, v in changes.items()),
-            )  # fmt: skip
-            return dataset.policy_version
-
-        return self._at(slug, work)
-
-    def list_margins(self, slug: str, margins: Iterable[Iterable[str]], actor: str) -> None:
-        """What can be asked for, where the policy says that only listed margins can."""
-
-        def work(session: Session, served: Served, dataset: Dataset) -> None:
-            sets = sets_of(served.table, margins)
-            dataset.listed = lists_of(served.table, sets)
-            served.desk.listed = sets
-            self._append(session, served, dataset, kind=Kind.LISTED, actor=actor)
-
-        self._at(slug, work)
+        return self._decide(slug, lambda served, desk: None, keep)
 
     def dry_run(self, slug: str, changes: dict[str, Any], *, seconds: float = 10.0) -> DryRun:
         """What a change of policy would do; nothing is changed."""
         served = self._served(slug)
-        with served.lock:
-            self._refresh(served)
-            served.desk.space.survey(time.monotonic() + seconds)
-            before, out = served.desk.space.counts(), served.desk.out
+        with self.desk(slug) as desk:
+            desk.space.survey(time.monotonic() + seconds)
+            before, policy = desk.space.counts(), desk.policy.change(changes)
         with self.database.read() as session:
-            dataset = session.get_one(Dataset, served.id)
-            policy = served.desk.policy.change(changes)
-            frontier = sets_of(served.table, dataset.frontier)
-            desk = self._desk(
-                served.table,
-                policy,
-                frontier,
-                sets_of(served.table, dataset.listed),
-                served.previous,
-            )
-        desk.take(out)
-        complete = desk.space.survey(time.monotonic() + seconds)
-        return DryRun(desk.keeps(), before, desk.space.counts(), complete)
+            changed = self._supposed(session, served, policy)
+        complete = changed.space.survey(time.monotonic() + seconds)
+        return DryRun(changed.keeps(), before, changed.space.counts(), complete)
 
     def cost(self, slug: str, names: Sequence[str], *, seconds: float = 5.0) -> Cost:
         """What the release of a margin would close off."""
-        served = self._served(slug)
-        with served.lock:
-            self._refresh(served)
-            served.desk.space.survey(time.monotonic() + seconds)
-            return served.desk.cost(set_of(served.table, names), seconds=seconds)
+        with self.desk(slug) as desk:
+            desk.space.survey(time.monotonic() + seconds)
+            return desk.cost(set_of(desk.table, names), seconds=seconds)
 
     @contextmanager
     def desk(self, slug: str) -> Iterator[Desk]:
         """The desk as of now, for whoever may see more than the public."""
         served = self._served(slug)
         with served.lock:
-            self._refresh(served)
-            yield served.desk
+            yield self._current(served)
 
-    def _pending(self, session: Session, dataset: Dataset, number: int) -> Entry:
-        entry = store.entry(session, dataset, number)
-        if entry is None or entry.kind != Kind.REQUEST or entry.outcome != Outcome.PENDING:
+    def _pending(self, served: Served, number: int) -> tuple[Entry, list[str]]:
+        """A request that waits, and who has approved it."""
+        with self.database.read() as session:
+            dataset = session.get_one(Dataset, served.id)
+            entry = store.entry(session, dataset, number)
+            about = select(Entry).where(
+                Entry.dataset_id == served.id,
+                Entry.about == number,
+                Entry.kind.in_([Kind.APPROVED, Kind.REJECTED]),
+            )
+            said = list(session.scalars(about))
+        if (
+            entry is None
+            or entry.kind != Kind.REQUEST
+            or entry.outcome != Outcome.PENDING
+            or entry.about is not None
+        ):
             raise DisclosureError(f"entry {number} is no pending request.")
-        about = select(Entry).where(Entry.dataset_id == dataset.id, Entry.about == number)
-        if session.scalar(about) is not None:
+        if any(one.outcome != Outcome.PENDING for one in said):
             raise DisclosureError(f"request {number} is decided already.")
-        return entry
-
-    def _decided(self, served: Served, entry: Entry, answer: Answer) -> Decided:
-        table = served.table
-        near = tuple(names_of(table, s) for s in answer.near)
-        return Decided(entry.number, answer.outcome, answer.why, tuple(entry.margin or ()), near)
+        return entry, [one.actor for one in said if one.policy_version == dataset.policy_version]
 
 
-def _check_start(desk: Desk) -> None:
-    """What is out before anybody asks must keep the policy, as what is granted later."""
-    if not desk.out or is_huge(Brief(desk.table, desk.policy)) or desk.keeps():
-        return
-    if desk.rule.rule == "static":
-        raise DisclosureError(
-            "the frontier does not keep the policy; `discreet assess` says why, and `discreet "
-            "frontier` finds one that does."
-        )
-    raise DisclosureError(
-        "the one-way margins do not keep the policy, and would be out from the start; merge "
-        "categories, or set server.one_way = false."
-    )
-
-
-def _shut(served: Served, found: Standing) -> bool:
-    return served.closed and found.candidate
+def _decided(served: Served, entry: Entry, answer: Answer) -> Decided:
+    near = tuple(names_of(served.table, s) for s in answer.near)
+    return Decided(entry.number, answer.outcome, answer.why, tuple(entry.margin or ()), near)

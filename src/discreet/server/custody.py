@@ -121,11 +121,22 @@ class KeyOfPolicy(View):
     locked_by: str | None
 
 
+class ProposalView(View):
+    """A change that another custodian must ask for, too."""
+
+    entry: int
+    at: str
+    actor: str
+    changes: dict[str, bool | int | float | str]
+    note: str
+
+
 class PolicyView(View):
     dataset: str
     name: str
     version: int
     keys: list[KeyOfPolicy]
+    proposed: list[ProposalView] = Field(description="Where two custodians must agree.")
 
 
 class ListedView(View):
@@ -211,19 +222,7 @@ def pending_view(site: Site, slug: str, *, cost: bool = False) -> PendingView:
     """What waits for a custodian, and if asked for what each would close off."""
     with site.database.read() as session:
         dataset = _find(session, slug)
-        done = select(Entry.about).where(
-            Entry.dataset_id == dataset.id, Entry.kind.in_([Kind.APPROVED, Kind.REJECTED])
-        )
-        waiting = session.scalars(
-            select(Entry)
-            .where(
-                Entry.dataset_id == dataset.id,
-                Entry.kind == Kind.REQUEST,
-                Entry.outcome == Outcome.PENDING,
-                Entry.number.not_in(done),
-            )
-            .order_by(Entry.number)
-        ).all()
+        waiting = store.waiting(session, dataset.id)
     return PendingView(
         dataset=slug,
         pending=[
@@ -255,7 +254,15 @@ def policy_view(site: Site, slug: str) -> PolicyView:
         for name, section in sections().items()
         for key in dataclasses.fields(section)
     }
+    with site.database.read() as session:
+        found = store.proposals(session, _find(session, slug))
     return PolicyView(
+        proposed=[
+            ProposalView(
+                entry=entry.number, at=entry.at, actor=entry.actor, changes=changes, note=note
+            )
+            for entry, changes, note in found
+        ],
         dataset=slug,
         name=policy.name,
         version=overview.policy_version,

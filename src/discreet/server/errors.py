@@ -14,12 +14,14 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from discreet.errors import DisclosureError, FormulaError, PolicyError
 from discreet.server.catalogue import NotPublished, UnknownDataset, Withdrawn
+from discreet.server.unready import Unready, unready
 
 LOG = logging.getLogger("discreet.server")
 API = "/api/"
@@ -31,6 +33,7 @@ KNOWN: dict[type[Exception], tuple[int, str]] = {
     UnknownDataset: (404, "unknown_dataset"),
     NotPublished: (404, "not_published"),
     Withdrawn: (410, "withdrawn"),
+    Unready: (503, "not_ready"),
 }
 # What Starlette and FastAPI refuse by themselves.
 PLAIN = {
@@ -67,6 +70,7 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(DisclosureError, _disclosure)
+    app.add_exception_handler(SQLAlchemyError, _database)
     app.add_exception_handler(Exception, _internal)
 
 
@@ -130,6 +134,16 @@ def _disclosure(request: Request, error: Exception) -> Response:
     status, code = KNOWN.get(kind, (422, "wrong_input"))
     withdrawn = {"why": error.why, "at": error.at} if isinstance(error, Withdrawn) else None
     return error_response(request, Refused(status, code, str(error), withdrawn))
+
+
+def _database(request: Request, error: Exception) -> Response:
+    """The database cannot be read or written: nothing was told."""
+    assert isinstance(error, SQLAlchemyError)
+    LOG.error(
+        "the database failed: %s",
+        type(error.orig if isinstance(error, DBAPIError) else error).__name__,
+    )
+    return _disclosure(request, unready(error))
 
 
 def _internal(request: Request, error: Exception) -> Response:

@@ -22,7 +22,9 @@ from discreet.server.accounts import Accounts
 from discreet.server.catalogue import Catalogue
 from discreet.server.counter import Counter
 from discreet.server.ledger import store
+from discreet.server.ledger.chain import verify_all
 from discreet.server.ledger.database import Database, migrate, open_database
+from discreet.server.ledger.marks import OTHER_SECRET, in_use
 from discreet.server.logs import log
 from discreet.server.settings import Settings
 from discreet.server.site import Site
@@ -56,6 +58,7 @@ class DataSpec:
     frontier: str | None = None
     listed: str | None = None
     previous: str | None = None
+    apart: bool = False
     seconds: float = 60.0
 
     @classmethod
@@ -108,9 +111,10 @@ def build_site(settings: Settings, specs: Sequence[DataSpec]) -> Site:
     """Everything that handlers work with."""
     database = open_database(settings.database)
     counter = Counter(database, settings.secret.get_secret_value().encode())
-    for spec in specs:
+    for spec in in_order(database, specs):
         with working(f"opening {spec.slug}"):
             _open(counter, spec)
+    _check_rest(counter)
     return Site(
         settings,
         database,
@@ -118,6 +122,24 @@ def build_site(settings: Settings, specs: Sequence[DataSpec]) -> Site:
         Catalogue(database),
         Accounts(database, hours=settings.session_hours),
     )
+
+
+def in_order(database: Database, specs: Sequence[DataSpec]) -> list[DataSpec]:
+    """As the ledger has them, older vintages first; what is new comes last."""
+    with database.read() as session:
+        known = {slug: place for place, slug in enumerate(store.slugs(session))}
+    return sorted(specs, key=lambda spec: known.get(spec.slug, len(known)))
+
+
+def _check_rest(counter: Counter) -> None:
+    """Ledgers of data sets that are not served here are read from, too."""
+    with counter.database.read() as session:
+        for found in verify_all(session):
+            for problem in found.problems:
+                raise LedgerError(
+                    f"the ledger of {found.slug!r} does not hold: {problem} Run `discreet ledger "
+                    "verify`, and restore the newest backup."
+                )
 
 
 def application() -> FastAPI:
@@ -185,8 +207,7 @@ def _open(counter: Counter, spec: DataSpec) -> None:
     table, policy = spec.read(), spec.terms()
     _check_slug(spec.slug)
     frontier = None if spec.frontier is None else _margins(spec.frontier, table)
-    judged = frontier is None and policy.server.rule == "static"
-    if judged:
+    if frontier is None and policy.server.rule == "static":
         frontier = _known_frontier(counter.database, spec.slug) or _found(table, policy, spec)
     counter.open(
         table,
@@ -196,7 +217,7 @@ def _open(counter: Counter, spec: DataSpec) -> None:
         frontier=frontier,
         listed=None if spec.listed is None else _margins(spec.listed, table),
         previous=spec.previous,
-        judged=judged,
+        apart=spec.apart,
     )
 
 
@@ -244,6 +265,17 @@ def _margins(text: str, table: Table) -> list[list[str]]:
     return [list(margin) for margin in Formula.parse(text, table.names).margins]
 
 
+def _check_unused(url: str) -> None:
+    """A new secret is for a new database."""
+    database = open_database(url)
+    try:
+        with database.read() as session:
+            if in_use(session):
+                raise LedgerError(OTHER_SECRET)
+    finally:
+        database.close()
+
+
 def _secret(settings: Settings) -> str:
     """The secret that was given, or one beside the SQLite file, which only its owner reads."""
     given = settings.secret.get_secret_value()
@@ -256,6 +288,7 @@ def _secret(settings: Settings) -> str:
         )
     path = Path(f"{url.database}.secret")
     if not path.exists():
+        _check_unused(settings.database)
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(handle, "w") as file:
             file.write(secrets.token_urlsafe(48))

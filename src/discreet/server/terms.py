@@ -14,9 +14,18 @@ RULES = {
     "myopic": "A table is published on request if it is safe with all that is out. What is "
     "published makes other tables unsafe.",
     "simulatable": "A table is published on request if, as far as the public can tell, it is most "
-    "likely safe: what is asked of it below is likely, and not certain. A refusal tells nothing "
-    "about the data.",
+    "likely safe, and is safe by the data. Most refusals tell nothing about the data; one that only "
+    "the data explain tells that the table is among the few that would be unsafe.",
 }
+UNGATED = (
+    "A table is published on request if, as far as the public can tell, it is most likely safe: "
+    "what is asked of it below is likely, and not certain. A refusal tells nothing about the data."
+)
+VINTAGE = (
+    "The data are one of several vintages. What two of them together tell of those who came or "
+    "went is judged as tables of their own; what is out of one vintage alone is taken to tell "
+    "nothing of the others."
+)
 APPROVALS = {
     "never": "What is not proven to be safe is refused.",
     "review": "What is not proven to be safe is decided by a custodian.",
@@ -81,11 +90,15 @@ def proof_words(policy: Policy) -> str:
     )
 
 
-def policy_words(policy: Policy, *, note: str | None = None, version: int = 1) -> list[str]:
+def policy_words(
+    policy: Policy, *, note: str | None = None, version: int = 1, vintage: bool = False
+) -> list[str]:
     """What everybody may know of the terms; `note` is what `note_words` says."""
     rule = policy.server
     words = [] if note is None else [note]
-    words += [RULES[rule.rule], *promises(policy), proof_words(policy), *changed_words(version)]
+    silent = rule.rule == "simulatable" and not rule.gate
+    words += [UNGATED if silent else RULES[rule.rule], *promises(policy), proof_words(policy)]
+    words += [*changed_words(version), *([VINTAGE] if vintage else [])]
     if rule.rule != "static":
         words.append(APPROVALS[rule.approval])
         if rule.max_order:

@@ -224,7 +224,12 @@ def dataset_view(site: Site, slug: str) -> DatasetView:
             for name, categories in overview.variables
         ],
         rule=rule,
-        policy=policy_words(overview.policy, note=overview.note, version=overview.policy_version),
+        policy=policy_words(
+            overview.policy,
+            note=overview.note,
+            version=overview.policy_version,
+            vintage=overview.previous is not None,
+        ),
         policy_version=overview.policy_version,
         orders=orders_of(site, overview),
     )
@@ -316,15 +321,23 @@ def ticket_view(site: Site, slug: str, number: int, actor: str | None) -> Ticket
             return None
         if actor is not None and entry.actor not in ("public", actor):
             return None
-        about = select(Entry).where(Entry.dataset_id == dataset.id, Entry.about == number)
-        last = session.scalar(about.where(Entry.outcome.is_not(None))) or entry
-    margin, why, address = tuple(entry.margin or ()), Why(last.why or ""), None
-    if last.outcome == Outcome.GRANTED:
-        why, address = _shown(slug, margin, why, site.catalogue.margins(slug))
+        about = select(Entry).where(
+            Entry.dataset_id == dataset.id,
+            Entry.about == (entry.about or number),
+            Entry.kind.in_([Kind.APPROVED, Kind.REJECTED]),
+        )
+        last = session.scalar(about.order_by(Entry.number.desc()).limit(1)) or entry
+    margin, outcome, why = tuple(entry.margin or ()), Outcome(last.outcome or ""), last.why or ""
+    address, out = None, site.catalogue.margins(slug)
+    if outcome is Outcome.PENDING and any(set(margin) <= set(other) for other in out):
+        outcome, why = Outcome.GRANTED, Why.OUT  # it came out with another table
+    why = Why(why)
+    if outcome is Outcome.GRANTED:
+        why, address = _shown(slug, margin, why, out)
     return TicketView(
         entry=number,
         at=last.at,
-        outcome=Outcome(last.outcome or ""),
+        outcome=outcome,
         why=why,
         message=said(site.catalogue.dataset(slug), why),
         margin=list(margin),

@@ -36,6 +36,8 @@ class Why(StrEnum):
     QUOTA = "quota"
     DOUBT = "doubt"
     APPROVAL = "approval"
+    SECOND = "second"
+    ACCEPTED = "accepted"
     REJECTED = "rejected"
     CLOSED = "closed"
     WITHDRAWN = "withdrawn"
@@ -57,6 +59,8 @@ SAID = {
     Why.QUOTA: "You have received as many new tables as one user can have in a day.",
     Why.DOUBT: "Nothing speaks against the table, but that is not proven; a custodian decides.",
     Why.APPROVAL: "A custodian decides on every request.",
+    Why.SECOND: "A custodian has approved the table; a second one decides.",
+    Why.ACCEPTED: "Nothing speaks against the table, which is not proven; a custodian accepted it.",
     Why.REJECTED: "A custodian has decided against the table, or a part of it.",
     Why.CLOSED: "No more tables are published of these data; see the newer ones.",
     Why.WITHDRAWN: "The table was withdrawn.",

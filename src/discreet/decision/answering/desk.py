@@ -11,14 +11,15 @@ from math import prod
 
 from discreet.decision.answering.answer import Answer, Outcome, Standing, Status, Why
 from discreet.decision.answering.bench import Bench, bench
+from discreet.decision.answering.gate import opening
 from discreet.decision.answering.simulated import Simulated
 from discreet.decision.answering.space import QuerySpace, nearest, within
-from discreet.decision.answering.vintage import Changes, VintageBench
+from discreet.decision.answering.vintage import Vintage, VintageBench, changes
 from discreet.decision.brief import Brief, Sets
 from discreet.decision.policy import Policy
 from discreet.decision.rules import asked
 from discreet.decision.verdict import Verdict
-from discreet.errors import DisclosureError, PolicyError
+from discreet.errors import PolicyError
 from discreet.table.lattice import bits, maximal
 from discreet.table.table import Table
 
@@ -42,7 +43,8 @@ class Cost:
 class Desk:
     """Answers requests for margins of a table, as the policy's section `server` says.
 
-    `previous` is an older vintage of the table, and what is out of it.
+    `others` are other vintages of the table, and what is out of each. `out` is what is out; if it
+    is not given, what the rule opens with: it is taken for granted, and judged by `gate.check`.
 
     Nothing changes by asking: `take` says what went out. The same request has the same answer
     until then.
@@ -61,10 +63,11 @@ class Desk:
         *,
         frontier: Iterable[int] | None = None,
         listed: Iterable[int] | None = None,
-        previous: tuple[Table, Sets] | None = None,
+        others: Iterable[Vintage] = (),
+        out: Iterable[int] | None = None,
     ) -> None:
         self.table, self.policy, self.rule = table, policy, policy.server
-        self.previous = previous
+        self.others = tuple(others)
         self.listed = None if listed is None else maximal(listed)
         self.out: Sets = ()
         self.rejected: Sets = ()  # by a custodian: neither they nor what holds them
@@ -80,11 +83,12 @@ class Desk:
             monotone=self._monotone,
             rejects=self._rejects,
         )
-        if self.rule.rule == "static":
-            self.take(frontier or ())
-        elif self.rule.one_way:
-            self.take(1 << place for place in range(len(table.names)))
-        self._check_vintage()
+        if self.others and self.rule.rule == "simulatable":
+            raise PolicyError(
+                "the simulatable rule cannot judge a table together with an older vintage of it; "
+                "use the static rule."
+            )
+        self.take(opening(table, policy, frontier) if out is None else out)
 
     # What is asked of it
 
@@ -105,10 +109,10 @@ class Desk:
         verdict, probability = self._verdict([s])
         if verdict is Verdict.FAIL or (verdict is Verdict.REVIEW and self.rule.approval == "never"):
             return self._refused(s, Why.UNSAFE, probability)
-        if self.rule.approval == "always":
-            return Answer(s, Outcome.PENDING, Why.APPROVAL, probability=probability)
         if verdict is Verdict.REVIEW:
             return Answer(s, Outcome.PENDING, Why.DOUBT, probability=probability)
+        if self.rule.approval == "always":
+            return Answer(s, Outcome.PENDING, Why.APPROVAL, probability=probability)
         return Answer(s, Outcome.GRANTED, Why.SAFE, probability=probability)
 
     def standing(self, margin: int) -> Standing:
@@ -157,27 +161,10 @@ class Desk:
     def bench(self) -> Bench:
         """Judges by the data."""
         own = bench(self.table, self.policy)
-        if self.previous is not None:
-            own = VintageBench(own, self.table, *self.previous, self.policy)
+        if self.others:
+            own = VintageBench(own, changes(self.table, self.others, self.policy))
         own.take(self.out)
         return own
-
-    def _check_vintage(self) -> None:
-        """Rules that do not ask the bench must know of an older vintage from the start."""
-        if self.previous is None:
-            return
-        if self.rule.rule == "simulatable":
-            raise PolicyError(
-                "the simulatable rule cannot judge a table together with an older vintage of it; "
-                "use the static rule."
-            )
-        if self.rule.rule == "static":
-            changes = Changes(self.table, *self.previous, self.policy)
-            if changes.verdict(self.out) is Verdict.FAIL:
-                raise DisclosureError(
-                    "the frontier, with what is out of the older vintage, tells too much of those "
-                    "who came or went; choose one that shares less with it."
-                )
 
     @cached_property
     def simulated(self) -> Simulated:
@@ -187,7 +174,9 @@ class Desk:
     def _verdict(self, margins: Sequence[int]) -> tuple[Verdict, float | None]:
         if self.rule.rule == "simulatable":
             found = self.simulated.refusal(self.out, margins[0])
-            return (Verdict.FAIL if found.refuses else Verdict.PASS), found.probability
+            if found.refuses or not self.rule.gate:
+                return (Verdict.FAIL if found.refuses else Verdict.PASS), found.probability
+            return self.bench.verdict(margins), found.probability
         if any(self.space.known(margin) is Status.GONE for margin in margins):
             return Verdict.FAIL, None
         return self.bench.verdict(margins), None

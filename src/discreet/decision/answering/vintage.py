@@ -1,4 +1,4 @@
-"""A new vintage of the data, judged together with what is out of the old one."""
+"""A new vintage of the data, judged together with what is out of the others."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from discreet.data.codebook import Variable
 from discreet.decision.answering.bench import PROOF_SECONDS, Bench, Ints
 from discreet.decision.brief import Sets
 from discreet.decision.decide import decide
@@ -16,8 +17,10 @@ from discreet.decision.verdict import Verdict, worst
 from discreet.errors import PolicyError
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
-from discreet.table.lattice import maximal
+from discreet.table.lattice import bits, maximal
 from discreet.table.table import Table
+
+Vintage = tuple[Table, Sets]  # a table, and what is out of it
 
 
 class Changes:
@@ -25,23 +28,28 @@ class Changes:
 
         came = max(new - old, 0),  went = max(old - new, 0),  cell by cell
 
-    A margin that is out of both tells came - went. That both are judged as if each were told is
-    more than an intruder sees, and errs on the safe side; what the rest of either release says of
-    the changes is left aside. Somebody who left while another came to the same cell is no change.
+    over the variables that both have, with the categories of either. A margin that is out of both
+    tells came - went; of a register that only grows, came. That both are judged as if each were
+    told is more than an intruder sees, and errs on the safe side. Assumed: what is out of one
+    vintage alone tells nothing of the other, and a name means the same in both. Somebody who left
+    while another came to the same cell is no change.
     """
 
     def __init__(self, new: Table, old: Table, old_out: Sets, policy: Policy) -> None:
-        _check_alike(new, old)
-        codes = np.unique(np.concatenate([new.codes, old.codes]), axis=0)
-        more = new.lookup(codes) - old.lookup(codes)
+        self.common = _common(new, old)
+        variables = tuple(map(_either, (new.variable(name) for name in self.common),
+                              (old.variable(name) for name in self.common)))  # fmt: skip
+        now, then = (_over(table, variables) for table in (new, old))
+        codes = np.unique(np.concatenate([now.codes, then.codes]), axis=0)
+        more = now.lookup(codes) - then.lookup(codes)
         self.parts = tuple(
             Table.from_cells(
-                new.variables, codes[side > 0], side[side > 0], impossible=new.impossible
+                variables, codes[side > 0], side[side > 0], impossible=table.impossible
             )
-            for side in (more, -more)
+            for side, table in ((more, now), (-more, then))
             if (side > 0).any()
         )
-        self.old_out = old_out
+        self.names, self.old_out = new.names, tuple(self._shared_names(old.names, old_out))
         # a model of the population is one of the whole table, not of what changed
         sample = dataclasses.replace(policy.sample, check=False)
         policy = dataclasses.replace(policy, given={**policy.given, "sample": sample})
@@ -49,9 +57,16 @@ class Changes:
         self.policy = policy.effort(witness_seconds=seconds)
         self._known: dict[Sets, Verdict] = {}
 
+    def _shared_names(self, names: Sequence[str], sets: Iterable[int]) -> Iterator[int]:
+        """Margins of a vintage as sets of the common variables."""
+        for margin in sets:
+            held = {names[place] for place in bits(margin)}
+            yield sum(1 << place for place, name in enumerate(self.common) if name in held)
+
     def shared(self, out: Iterable[int]) -> Sets:
         """The margins that are out of both, when these are out of the new vintage."""
-        both = maximal(new & old for new in out for old in self.old_out)
+        mine = list(self._shared_names(self.names, out))
+        both = maximal(new & old for new in mine for old in self.old_out)
         return tuple(s for s in both if s)
 
     def verdict(self, out: Iterable[int]) -> Verdict:
@@ -67,18 +82,25 @@ class Changes:
         return self._known[shared]
 
 
+def changes(new: Table, others: Iterable[Vintage], policy: Policy) -> tuple[Changes, ...]:
+    """Between a vintage and each of the others."""
+    return tuple(Changes(new, old, out, policy) for old, out in others)
+
+
 class VintageBench:
     """The verdict of another bench on the new vintage, or a worse one on the changes."""
 
-    def __init__(self, own: Bench, new: Table, old: Table, old_out: Sets, policy: Policy) -> None:
-        self.own, self.changes = own, Changes(new, old, old_out, policy)
+    def __init__(self, own: Bench, changes: Sequence[Changes]) -> None:
+        self.own, self.changes = own, tuple(changes)
         self.out: Sets = own.out
 
     def verdict(self, margins: Sequence[int]) -> Verdict:
-        changes = self.changes.verdict([*self.out, *margins])
-        if changes is Verdict.FAIL:
-            return changes
-        return worst([self.own.verdict(margins), changes])
+        found = Verdict.PASS
+        for each in self.changes:
+            found = worst([found, each.verdict([*self.out, *margins])])
+            if found is Verdict.FAIL:
+                return found
+        return worst([self.own.verdict(margins), found])
 
     def rejects(self, margin: int) -> bool:
         return self.own.rejects(margin)
@@ -101,15 +123,27 @@ class VintageBench:
         return self.own.widths()
 
 
-def _check_alike(new: Table, old: Table) -> None:
-    if new.names != old.names:
+def _common(new: Table, old: Table) -> tuple[str, ...]:
+    common = tuple(name for name in new.names if name in old.names)
+    if not common:
         raise PolicyError(
             f"the new vintage has the variables {', '.join(new.names)}, the old one "
-            f"{', '.join(old.names)}; give both the same, in the same order."
+            f"{', '.join(old.names)}, and none in common; a vintage is of the same people."
         )
-    for now, then in zip(new.variables, old.variables, strict=True):
-        if now.categories != then.categories:
-            raise PolicyError(
-                f"{now.name} has the categories {', '.join(now.categories)} in the new vintage, "
-                f"{', '.join(then.categories)} in the old one; give both the same codebook."
-            )
+    return common
+
+
+def _either(now: Variable, then: Variable) -> Variable:
+    """With the categories of both: what one vintage does not have is a zero of it."""
+    return dataclasses.replace(
+        now, categories=tuple(dict.fromkeys((*now.categories, *then.categories)))
+    )
+
+
+def _over(table: Table, variables: Sequence[Variable]) -> Table:
+    """The margin over variables that have all its categories, and perhaps more."""
+    margin = table.margin([v.name for v in variables])
+    codes = margin.codes.copy()
+    for place, (own, wanted) in enumerate(zip(margin.variables, variables, strict=True)):
+        codes[:, place] = np.array([wanted.code(c) for c in own.categories])[codes[:, place]]
+    return Table.from_cells(variables, codes, margin.counts, impossible=margin.impossible)

@@ -171,6 +171,15 @@ def verify_all(session: Session) -> list[Verified]:
     ]
 
 
+def missing_guards(session: Session, wanted: set[str]) -> list[str]:
+    """The triggers that are not there, or off."""
+    if session.get_bind().dialect.name == "sqlite":
+        found = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    else:
+        found = "SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A')"
+    return sorted(wanted - set(session.scalars(text(found))))
+
+
 class _Check:
     """Reads what is stored as it is, and trusts none of it."""
 
@@ -188,11 +197,7 @@ class _Check:
 
     def guards(self) -> None:
         """The triggers that forbid changes are there and on."""
-        if self.session.get_bind().dialect.name == "sqlite":
-            found = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        else:
-            found = "SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A')"
-        for name in sorted(GUARDS - set(self.session.scalars(text(found)))):
+        for name in missing_guards(self.session, GUARDS):
             self.note(f"the database does not see to it that {name.replace('_', ' ')}.")
 
     def entries(self, head: str | None) -> None:

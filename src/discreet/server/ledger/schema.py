@@ -28,6 +28,7 @@ class Kind(StrEnum):
     APPROVED = "approved"  # a pending request, by a custodian
     REJECTED = "rejected"
     WITHDRAWN = "withdrawn"  # a publication; what is out stays counted
+    PROPOSED = "proposed"  # new terms, that another custodian must approve
     POLICY = "policy"  # new terms: another policy
     LISTED = "listed"  # new terms: what can be asked for
     CLOSED = "closed"
@@ -101,7 +102,7 @@ class Dataset(Base):
     frontier: Mapped[list[list[str]] | None] = mapped_column(Canonical)
     listed: Mapped[list[list[str]] | None] = mapped_column(Canonical)
     variables: Mapped[list[dict[str, Any]]] = mapped_column(Canonical)
-    about: Mapped[dict[str, Any] | None] = mapped_column(Canonical)  # in words, from the codebook
+    about: Mapped[dict[str, Any] | None] = mapped_column(Canonical, deferred=True)  # in words
     previous: Mapped[int | None] = mapped_column(ForeignKey("datasets.id"))  # the older vintage
     closed_at: Mapped[str | None]
     head_number: Mapped[int]
@@ -186,6 +187,9 @@ class User(Base):
     last_step: Mapped[int | None]  # of the last one-time password, which counts once
     issuer: Mapped[str | None]  # who vouches for the account instead of a password
     subject: Mapped[str | None]
+    vouched_at: Mapped[str | None]  # the last time that they did
+    wrong_codes: Mapped[int | None]  # one-time passwords in a row
+    codes_from: Mapped[str | None]  # none is taken before
 
 
 class Trail(Base):
@@ -236,6 +240,38 @@ class Session(Base):
     created_at: Mapped[str]
     expires_at: Mapped[str]
     csrf: Mapped[str]
+    passed_at: Mapped[str | None]  # the second factor
+    offer: Mapped[str | None]  # a second factor that is being set up, encrypted
+
+
+class Token(Base):
+    """What counts once: an invitation, a recovery code, a login under way elsewhere.
+
+    `id` is the hash of what the person holds.
+    """
+
+    __tablename__ = "tokens"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
+    value: Mapped[dict[str, Any] | None] = mapped_column(Canonical)
+    created_at: Mapped[str]
+    expires_at: Mapped[str | None]
+
+
+class Notice(Base):
+    """A message that is still to be sent: a letter to `recipient`, or without one to the hook."""
+
+    __tablename__ = "notices"
+    __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    created_at: Mapped[str]
+    recipient: Mapped[str | None]
+    content: Mapped[dict[str, Any]] = mapped_column(Canonical)
+    tries: Mapped[int]
+    next_at: Mapped[str]
 
 
 class Use(Base):

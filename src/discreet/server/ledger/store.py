@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from discreet.errors import LedgerError
 from discreet.server.ledger.chain import START, entry_hash, shape_of, table_hash, terms_of
-from discreet.server.ledger.schema import Dataset, Entry, Kind, Publication, Use, now
+from discreet.server.ledger.schema import Dataset, Entry, Kind, Mark, Publication, Use, now
 
 NEW_TERMS = {Kind.OPENED, Kind.POLICY, Kind.LISTED, Kind.CLOSED}
 Ints = NDArray[np.int64]
@@ -32,6 +33,7 @@ def open_dataset(
     frontier: Sequence[Sequence[str]] | None = None,
     listed: Sequence[Sequence[str]] | None = None,
     previous: int | None = None,
+    about: Mapping[str, Any] | None = None,
     actor: str = "public",
     state: str = "",
     note: str | None = None,
@@ -49,6 +51,7 @@ def open_dataset(
         frontier=None if frontier is None else [list(margin) for margin in frontier],
         listed=None if listed is None else [list(margin) for margin in listed],
         variables=[dict(variable) for variable in variables],
+        about=None if about is None else dict(about),
         previous=previous,
         closed_at=None,
         head_number=0,
@@ -184,6 +187,11 @@ def find_dataset(session: Session, slug: str) -> Dataset | None:
     return session.scalar(select(Dataset).where(Dataset.slug == slug))
 
 
+def slugs(session: Session) -> list[str]:
+    """The names of all data sets, the oldest first."""
+    return list(session.scalars(select(Dataset.slug).order_by(Dataset.id)))
+
+
 def datasets(session: Session) -> list[Dataset]:
     return list(session.scalars(select(Dataset).order_by(Dataset.id)))
 
@@ -229,6 +237,41 @@ def counts_of(dataset: Dataset, publication: Publication) -> Ints:
     """The published counts, an axis for each variable of the margin."""
     shape = shape_of(dataset.variables, publication.margin)
     return np.frombuffer(zlib.decompress(publication.counts), "<i8").reshape(shape).astype(np.int64)
+
+
+def waiting(session: Session, dataset_id: int) -> list[Entry]:
+    """Requests that wait for a custodian, once each."""
+    decided = select(Entry.about).where(
+        Entry.dataset_id == dataset_id,
+        Entry.kind.in_([Kind.APPROVED, Kind.REJECTED]),
+        Entry.outcome != "pending",
+        Entry.about.is_not(None),
+    )
+    found = select(Entry).where(
+        Entry.dataset_id == dataset_id,
+        Entry.kind == Kind.REQUEST,
+        Entry.outcome == "pending",
+        Entry.about.is_(None),
+        Entry.number.not_in(decided),
+    )
+    return list(session.scalars(found.order_by(Entry.number)))
+
+
+def proposals(session: Session, dataset: Dataset) -> list[tuple[Entry, dict[str, Any], str]]:
+    """Changes, and why, that a custodian proposed under the policy as it is."""
+    found = select(Entry).where(
+        Entry.dataset_id == dataset.id,
+        Entry.kind == Kind.PROPOSED,
+        Entry.policy_version == dataset.policy_version,
+    )
+    rows = [(entry, json.loads(entry.note or "{}")) for entry in
+            session.scalars(found.order_by(Entry.number))]  # fmt: skip
+    return [(entry, said["changes"], said["note"]) for entry, said in rows]
+
+
+def mark(session: Session, name: str, value: str) -> None:
+    """Keep a word about the database. Within `Database.write`."""
+    session.merge(Mark(name=name, value=value))
 
 
 def use(session: Session, dataset_id: int, what: str, n: int = 1) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from discreet.decision.answering.answer import Outcome
 from discreet.errors import DisclosureError
 from discreet.server import custody, views
 from discreet.server.custody import CostView, PendingItem, VerificationView
@@ -26,6 +27,7 @@ LONGER = 5.0  # seconds for the cost of a single one
 ENTRIES = 50
 DONE = {
     "approved": "The table is published.",
+    "seconded": "Your approval is kept; another custodian must approve, too.",
     "rejected": "The request is rejected.",
     "withdrawn": "The table is withdrawn.",
 }
@@ -101,10 +103,10 @@ def approve(
     site.catalogue.dataset(slug)
     views.served(site, slug)
     try:
-        site.counter.approve(slug, number, who.actor, note)
+        decided = site.counter.approve(slug, number, who.actor, note)
     except DisclosureError as error:
         return _desk(request, site, who, slug, error=str(error), status=422)
-    return _done(slug, "approved")
+    return _done(slug, "approved" if decided.outcome is Outcome.GRANTED else "seconded")
 
 
 @router.post("/desk/{slug}/pending/{number}/reject")

@@ -25,6 +25,10 @@ router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]
 Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
 Custodian = Annotated[Visitor, Depends(needs("custodian"))]
+DONE = {
+    "changed": "The policy is changed.",
+    "proposed": "The change is proposed; another custodian must make the same.",
+}
 CHANGED = "The policy was changed by somebody else; look at it again."
 
 
@@ -94,8 +98,7 @@ def _read(key: Key, text: str) -> Any:
 
 @router.get("/desk/{slug}/policy")
 def policy(request: Request, site: Here, who: Staff, slug: str, done: str = "") -> Response:
-    said = "The policy is changed." if done == "changed" else ""
-    return _policy(request, who, site.catalogue.dataset(slug), said=said)
+    return _policy(request, who, site.catalogue.dataset(slug), said=DONE.get(done, ""))
 
 
 @router.post("/desk/{slug}/policy/try")
@@ -131,10 +134,12 @@ def change_policy(
         raise Refused(409, "conflict", CHANGED)
     try:
         wanted = custody.checked_changes(site, slug, changes(overview.policy, sent))
-        site.counter.change_policy(slug, wanted, who.actor, str(sent.get("note", ""))[:1_000])
+        note = str(sent.get("note", ""))[:1_000]
+        version = site.counter.change_policy(slug, wanted, who.actor, note)
     except DisclosureError as error:
         return _policy(request, who, overview, error=str(error), sent=sent, status=422)
-    return RedirectResponse(f"/desk/{slug}/policy?done=changed", 303)
+    done = "changed" if version > overview.policy_version else "proposed"
+    return RedirectResponse(f"/desk/{slug}/policy?done={done}", 303)
 
 
 def _policy(
@@ -153,6 +158,7 @@ def _policy(
         who,
         status=status,
         dataset=overview,
+        proposed=custody.policy_view(site_of(request), overview.slug).proposed,
         sections=sections(overview.policy),
         sent=sent or {},
         said=said,

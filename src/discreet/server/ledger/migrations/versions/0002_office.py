@@ -1,4 +1,4 @@
-"""Marks, the trail of who did what with accounts, second factors, other logins, descriptions."""
+"""Marks, the trail of accounts, second factors, other logins, invitations, notices, descriptions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ GUARDED = ("update", "delete")
 
 def upgrade() -> None:
     op.add_column("datasets", sa.Column("about", sa.Text(), nullable=True))
-    for name in ("email", "second_factor", "issuer", "subject"):
+    for name in ("email", "second_factor", "issuer", "subject", "codes_from", "vouched_at"):
         op.add_column("users", sa.Column(name, sa.Text(), nullable=True))
-    op.add_column("users", sa.Column("last_step", sa.Integer(), nullable=True))
+    for name in ("last_step", "wrong_codes"):
+        op.add_column("users", sa.Column(name, sa.Integer(), nullable=True))
+    for name in ("passed_at", "offer"):
+        op.add_column("sessions", sa.Column(name, sa.Text(), nullable=True))
     op.create_index("ix_users_subject", "users", ["issuer", "subject"], unique=True)
     op.create_table(
         "marks",
@@ -30,6 +33,29 @@ def upgrade() -> None:
         *(sa.Column(name, sa.Text(), nullable=True) for name in ("about", "address", "note")),
         *(sa.Column(name, sa.Text(), nullable=False) for name in ("previous", "hash")),
         sa.PrimaryKeyConstraint("number", name="pk_trail"),
+    )
+    op.create_table(
+        "tokens",
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=True),
+        sa.Column("value", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("expires_at", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name="pk_tokens"),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_tokens_user_id"),
+    )
+    op.create_index("ix_tokens_user_id", "tokens", ["user_id"])
+    op.create_table(
+        "notices",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("recipient", sa.Text(), nullable=True),
+        sa.Column("content", sa.Text(), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("next_at", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_notices"),
+        sqlite_autoincrement=True,
     )
     sqlite = op.get_bind().dialect.name == "sqlite"
     for verb in GUARDED:

@@ -1,0 +1,86 @@
+"""The one gate: what becomes public passes `decide`, together with all that is out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from discreet.decision.answering.vintage import Vintage, changes
+from discreet.decision.brief import Sets
+from discreet.decision.decide import Decision, decide
+from discreet.decision.policy import Policy
+from discreet.decision.verdict import Verdict, worst
+from discreet.errors import DisclosureError
+from discreet.risk.published import low_cells
+from discreet.table.formula import Formula
+from discreet.table.lattice import maximal
+from discreet.table.table import Table
+
+NAMED = 5  # categories, or variables
+
+
+class NotSafe(DisclosureError):
+    """What was to become public does not pass; says why, and what to do instead."""
+
+
+def opening(table: Table, policy: Policy, frontier: Iterable[int] | None) -> Sets:
+    """The margins that a rule has out before anybody asks."""
+    if policy.server.rule == "static":
+        return maximal(frontier or ())
+    if policy.server.one_way:
+        return tuple(1 << place for place in range(len(table.names)))
+    return ()
+
+
+def check(table: Table, out: Iterable[int], policy: Policy, others: Iterable[Vintage] = ()) -> None:
+    """Raise unless all of it together is proven to keep the policy, other vintages included."""
+    out = maximal(out)
+    if not out:
+        return
+    decision = decide(table, Formula(table.names, out), policy)
+    if decision.verdict is not Verdict.PASS:
+        raise NotSafe(_why(table, out, policy, decision))
+    told = worst(each.verdict(out) for each in changes(table, others, policy))
+    if told is not Verdict.PASS:
+        raise NotSafe(
+            f"{_named(table, out)}, with what is out of the other vintages of these data, "
+            f"{'tells too much' if told is Verdict.FAIL else 'is not proven to tell little'} of "
+            "those who came or went; publish less that the vintages share: set "
+            "server.one_way = false, or give a smaller frontier."
+        )
+
+
+def _why(table: Table, out: Sets, policy: Policy, decision: Decision) -> str:
+    """The first reason, and the repair."""
+    worse = [r for r in decision.reasons if r.verdict is decision.verdict]
+    doubt = decision.verdict is Verdict.REVIEW
+    said = (
+        f"{_named(table, out)} "
+        f"{'is not proven to keep' if doubt else 'does not keep'} the policy, and would be public: "
+        f"{worse[0].rule}: {worse[0].text}"
+    )
+    small = _small_categories(table, out, policy)
+    repairs = [f"merge {small} with others"] if small else ["merge categories"]
+    if policy.server.rule == "static":
+        repairs.append("give a smaller frontier (`discreet frontier` finds one)")
+    else:
+        repairs.append("set server.one_way = false")
+    if doubt:
+        repairs.append('ask for less proof (bounds.proof = "linear")')
+    return f"{said} Repair: {', or '.join(repairs)}."
+
+
+def _small_categories(table: Table, out: Sequence[int], policy: Policy) -> str:
+    """Categories that one-way margins within what is out show with too small a count."""
+    found = []
+    for place, name in enumerate(table.names):
+        if any(margin >> place & 1 for margin in out):
+            low = low_cells(table.margin([name]), policy.published.least, zeros=False)
+            found += [f"{low.cells.label(row)[name]!r} of {name}" for row in
+                      range(len(low.cells))] if low else []  # fmt: skip
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return ", ".join(found[:NAMED]) + more
+
+
+def _named(table: Table, out: Sequence[int]) -> str:
+    text = str(Formula(table.names, tuple(out)))
+    return text if len(text) <= 200 else f"what is to be out ({len(out)} tables)"

@@ -1,0 +1,61 @@
+"""Vintages of one population: which data sets of the ledger are of the same people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from discreet.errors import LedgerError
+from discreet.server.ledger.schema import Dataset
+
+
+def vintages(session: Session, dataset: Dataset) -> list[Dataset]:
+    """The other vintages of its population, the oldest first: ancestors, heirs and siblings."""
+    every = list(session.scalars(select(Dataset).order_by(Dataset.id)))
+    found = {dataset.id}
+    grown = True
+    while grown:
+        linked = {d.id for d in every if d.previous in found} | {
+            d.previous for d in every if d.id in found and d.previous is not None
+        }
+        grown = not linked <= found
+        found |= linked
+    return [d for d in every if d.id in found and d.id != dataset.id]
+
+
+def check_new(
+    session: Session,
+    *,
+    slug: str,
+    names: Sequence[str],
+    fingerprint: str,
+    previous: str | None,
+    apart: bool,
+) -> None:
+    """A new data set says whose vintage it is, if the ledger has one that looks like it."""
+    every = list(session.scalars(select(Dataset).order_by(Dataset.id)))
+    for known in every:
+        if known.fingerprint == fingerprint:
+            raise LedgerError(
+                f"the data of {slug!r} are those of {known.slug!r}: two names would forget what "
+                "is out under the other. Serve them under the one name."
+            )
+    if previous is not None:
+        if apart:
+            raise LedgerError(f"{slug!r} is either a vintage of {previous!r}, or of other people.")
+        return
+    alike = [known.slug for known in every if _alike(names, known)]
+    if alike and not apart:
+        raise LedgerError(
+            f"{slug!r} has the variables of {alike[-1]!r}. If it is of the same people, say so "
+            f"with --previous {alike[-1]}: both are then judged together. If it is of other "
+            "people, say --apart; the ledger keeps who said so."
+        )
+
+
+def _alike(names: Sequence[str], known: Dataset) -> bool:
+    """Does one have all variables of the other?"""
+    mine, other = set(names), {variable["name"] for variable in known.variables}
+    return mine <= other or other <= mine
