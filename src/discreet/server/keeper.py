@@ -35,6 +35,7 @@ from discreet.table.table import Table
 T = TypeVar("T")
 Thought = TypeVar("Thought")
 NEW_DESK = {Kind.POLICY, Kind.LISTED}
+PROBE = 1 << 16  # bytes
 HOPEFUL = 3  # decisions beside the database, before one holds the data set while it is made
 
 
@@ -75,8 +76,9 @@ class Keeper:
     def _probe(self) -> None:
         """Can it be written to again?"""
         try:
-            with self.database.write() as session:
-                store.mark(session, "probe", now())
+            for size in (PROBE, 0):  # as much as a decision would need, and then no more
+                with self.database.write() as session:
+                    store.mark(session, "probe", now().ljust(size))
             self._trouble = None
         except SQLAlchemyError as error:
             self._trouble = str(unready(error))
@@ -124,8 +126,10 @@ class Keeper:
             return think(served, desk)
         except DisclosureError:
             raise
-        except BaseException:
+        except BaseException as error:
             served.desk = None  # who knows what state it is in
+            if isinstance(error, SQLAlchemyError):
+                raise unready(error) from error
             raise
 
     def _keep(
@@ -290,8 +294,8 @@ class Keeper:
         if dataset.fingerprint != fingerprint:
             raise LedgerError(
                 f"the data of {dataset.slug!r} are not those that its ledger was opened with; "
-                "serve the same file as then. A newer state of the data is a data set of its own, "
-                f"with --previous {dataset.slug}."
+                "serve the same file as then, with the same secret. A newer state of the data is a "
+                f"data set of its own, with --previous {dataset.slug}."
             )
         out: list[int] = []
         for entry in store.entries(session, dataset):

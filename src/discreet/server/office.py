@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from discreet.decision.answering import gate
@@ -21,6 +22,7 @@ from discreet.server.ledger.marks import keep_secret
 from discreet.server.ledger.population import check_new, vintages
 from discreet.server.ledger.schema import Dataset, Kind, canonical, now
 from discreet.server.margins import lists_of, sets_of
+from discreet.server.unready import unready
 from discreet.table.table import Table
 
 OPERATOR = "operator"
@@ -49,6 +51,26 @@ class Office(Keeper):
         What is out from the start must pass the gate, together with all that is out of the other
         vintages of the same people; these are closed in the same transaction.
         """
+        try:
+            return self._open(
+                table, policy, slug, title, frontier, listed, previous, apart, about, actor
+            )
+        except SQLAlchemyError as error:
+            raise unready(error) from error
+
+    def _open(
+        self,
+        table: Table,
+        policy: Policy,
+        slug: str,
+        title: str,
+        frontier: Iterable[Iterable[str]] | None,
+        listed: Iterable[Iterable[str]] | None,
+        previous: str | None,
+        apart: bool,
+        about: Mapping[str, Any] | None,
+        actor: str,
+    ) -> Served:
         fingerprint = self._fingerprint(table)
         with self.database.read() as session:
             known = session.scalar(select(Dataset.id).where(Dataset.slug == slug))

@@ -1,0 +1,258 @@
+"""Everything that becomes public passes the one gate, together with all that is out."""
+
+import numpy as np
+import pytest
+
+from discreet.decision.answering import Outcome, Why
+from discreet.decision.answering.gate import NotSafe
+from discreet.decision.decide import decide
+from discreet.decision.policy import Policy
+from discreet.decision.verdict import Verdict
+from discreet.errors import DisclosureError, LedgerError
+from discreet.server.catalogue import Catalogue
+from discreet.server.counter import Counter
+from discreet.server.ledger import store
+from discreet.server.ledger.schema import Kind
+from discreet.table.formula import Formula
+from discreet.table.table import Table
+
+SECRET = b"of these tests"
+WIDTHS = {"server.rule": "myopic", "attribute.check": False, "server.slot": 0.0}
+OLD = np.array([[40, 55], [61, 38]])
+
+
+def two(counts, **categories):
+    names = {"A": ["a", "b"], "B": ["x", "y"]} | categories
+    return Table.of(np.asarray(counts), **names)
+
+
+def policy(**changes):
+    return Policy.of(WIDTHS | {key.replace("__", "."): value for key, value in changes.items()})
+
+
+def opened(database, table, rules=None, slug="people", **more):
+    counter = Counter(database, SECRET)
+    counter.open(table, rules or policy(), slug=slug, **more)
+    return counter
+
+
+def count_of(database, what=store.datasets):
+    with database.read() as session:
+        return len(what(session))
+
+
+# Opening
+
+
+def test_one_judge_is_not_published(database):
+    jobs = Table.of(
+        np.array([[30, 20], [1, 0], [25, 31]]),
+        Job=["clerk", "judge", "nurse"],
+        Sex=["female", "male"],
+    )
+    with pytest.raises(NotSafe, match=r"merge 'judge' of Job with others, or set server\.one_way"):
+        opened(database, jobs)
+    assert count_of(database) == 0
+    merged = jobs.merge("Job", {"clerk": "clerk", "judge": "other", "nurse": "other"})
+    assert opened(database, merged).request("people", ["Job"]).why is Why.OUT
+
+
+def test_doubt_is_not_published_at_opening(database):
+    """Groups by two variables are not looked at across margins."""
+    table = Table.of(np.full((2,) * 3, 40), **{name: [0, 1] for name in "ABC"})
+    lenient = policy(server__rule="static", attribute__check=True, attribute__order=1)
+    doubt = [["A", "B"], ["B", "C"], ["A", "C"]]
+    assert decide(table, doubt, lenient).verdict is Verdict.REVIEW
+    with pytest.raises(NotSafe, match="is not proven to keep the policy"):
+        opened(database, table, lenient, frontier=doubt)
+    assert count_of(database) == 0
+
+
+def test_the_confidential_table_is_no_frontier(database):
+    table = two([[40, 55], [1, 38]])
+    static = policy(server__rule="static")
+    for rules in (static, static.change({"bounds.gigabytes": 1e-12})):  # as if it were huge
+        with pytest.raises(NotSafe, match="does not keep the policy, and would be public"):
+            opened(database, table, rules, frontier=[["A", "B"]])
+    assert count_of(database) == 0
+
+
+def test_without_one_way_margins_nothing_is_taken_for_granted(database):
+    """Each margin by itself is judged as if it were the first."""
+    rng, rules = np.random.default_rng(3), policy(server__one_way=False)
+    for case in range(6):
+        counts = rng.multinomial(200, rng.dirichlet(np.full(12, 0.7))).reshape(2, 2, 3)
+        table = Table.of(counts, A=[0, 1], B=[0, 1], C=[0, 1, 2])
+        counter = opened(database, table, rules, slug=f"case-{case}", apart=case > 0)
+        for margin in ("A", "B", "C", "A*B", "A*C", "B*C", "A*B*C"):
+            with counter.desk(f"case-{case}") as desk:
+                granted = desk.ask(margin).outcome is Outcome.GRANTED
+            alone = decide(table, Formula.parse(margin, table.names), rules).verdict
+            assert granted == (alone is Verdict.PASS)
+
+
+# Policies
+
+
+def test_a_policy_publishes_what_it_adds_or_is_refused(database):
+    """No table is called granted that is not there."""
+    counter = opened(
+        database, two(OLD), policy(server__one_way=False), frontier=[["A"]], slug="people"
+    )
+    counter.change_policy("people", {"server.rule": "static"}, "7")
+    assert counter.request("people", ["A"]).why is Why.OUT
+    assert Catalogue(database).published("people", ["A"]).counts.tolist() == [95, 99]
+    counter.change_policy("people", {"server.rule": "myopic", "server.one_way": True}, "7")
+    assert Catalogue(database).published("people", ["B"]).counts.tolist() == [101, 93]
+    assert {e.kind for e in entries(database)} == {Kind.OPENED, Kind.POLICY, Kind.PUBLISHED,
+                                                   Kind.REQUEST}  # fmt: skip
+    few = two([[40, 2], [30, 0]])
+    other = opened(database, few, policy(server__one_way=False), slug="few", apart=True)
+    with pytest.raises(NotSafe, match="merge 'y' of B"):
+        other.change_policy("few", {"server.one_way": True}, "7")
+    with other.desk("few") as desk:
+        assert desk.out == ()
+        assert not desk.policy.server.one_way
+    assert other.request("few", ["B"]).why is Why.UNSAFE
+
+
+def test_a_closed_data_set_publishes_nothing_by_a_policy(database):
+    counter = opened(database, two(OLD), policy(server__one_way=False))
+    counter.close("people", "7", "done")
+    with pytest.raises(DisclosureError, match="closed"):
+        counter.change_policy("people", {"server.one_way": True}, "7")
+    assert Catalogue(database).margins("people") == []
+
+
+def test_what_is_in_doubt_is_called_so_where_everything_waits(database):
+    table = Table.of(np.full((2,) * 3, 40), **{name: [0, 1] for name in "ABC"})
+    rules = policy(
+        attribute__check=True,
+        attribute__order=1,
+        server__approval="always",
+        server__one_way=False,
+    )
+    counter = opened(database, table, rules)
+    for margin, why, then in (("AB", Why.APPROVAL, Why.SAFE), ("BC", Why.DOUBT, Why.ACCEPTED)):
+        decided = counter.request("people", list(margin))
+        assert (decided.outcome, decided.why) == (Outcome.PENDING, why)
+        assert counter.approve("people", decided.number, "7").why is then
+
+
+def test_two_custodians_approve(database):
+    counter = opened(database, two(OLD), policy(server__approval="always", server__approvers=2))
+    ticket = counter.request("people", ["A", "B"], "9").number
+    again = counter.request("people", ["A", "B"], "8")
+    assert again.outcome is Outcome.PENDING
+    with pytest.raises(DisclosureError, match="own request"):
+        counter.approve("people", ticket, "9")
+    first = counter.approve("people", ticket, "7")
+    assert (first.outcome, first.why) == (Outcome.PENDING, Why.SECOND)
+    with pytest.raises(DisclosureError, match="you have approved it"):
+        counter.approve("people", ticket, "7")
+    assert ["A", "B"] not in [list(m) for m in Catalogue(database).margins("people")]
+    assert counter.approve("people", ticket, "8").outcome is Outcome.GRANTED
+    with pytest.raises(DisclosureError, match="no pending"):
+        counter.approve("people", again.number, "7")
+    # nor can one of them change the rule alone
+    assert counter.change_policy("people", {"server.approvers": 1}, "7") == 1
+    assert counter.change_policy("people", {"server.approvers": 1}, "7") == 1
+    assert counter.change_policy("people", {"server.approvers": 1}, "8") == 2
+
+
+# Vintages
+
+
+def grown(*cells):
+    counts = OLD.copy()
+    for cell in cells:
+        counts[cell] += 1
+    return two(counts)
+
+
+def test_a_vintage_is_one_whatever_the_command_line_says(database):
+    rules = policy(server__one_way=False)
+    counter = opened(database, two(OLD), rules, slug="v1")
+    assert counter.request("v1", ["A", "B"]).why is Why.SAFE
+    counter.open(grown((0, 0)), rules, slug="v2", previous="v1")
+    again = Counter(database, SECRET)  # as if it were served for the first time
+    again.open(two(OLD), rules, slug="v1")
+    again.open(grown((0, 0)), rules, slug="v2")
+    assert again.request("v2", ["A"]).why is Why.UNSAFE
+    alone = Counter(database, SECRET)
+    with pytest.raises(LedgerError, match="serve the data of 'v1' too"):
+        alone.open(grown((0, 0)), rules, slug="v2")
+    with pytest.raises(LedgerError, match="leave --previous out"):
+        again.open(two(OLD), rules, slug="v1", previous="v2")
+
+
+def test_an_older_vintage_is_not_forgotten(database):
+    """One came since the first; the second has published nothing that tells it."""
+    rules = policy(server__one_way=False)
+    counter = opened(database, two(OLD), rules, slug="v1")
+    counter.request("v1", ["A", "B"])
+    counter.open(grown((0, 0)), rules, slug="v2", previous="v1")
+    many = two(OLD + np.array([[1, 0], [0, 0]]) + 50)
+    counter.open(many, rules, slug="v3", previous="v2")
+    assert counter.request("v3", ["A"]).why is Why.SAFE
+    counter.open(two(OLD + np.array([[0, 0], [0, 1]])), rules, slug="v4", previous="v2")
+    assert counter.request("v4", ["A"]).why is Why.UNSAFE  # with v1, the grandparent
+    assert counter.request("v3", ["B"]).why is Why.CLOSED  # a sibling
+
+
+def test_one_way_margins_of_a_growing_register_are_judged(database):
+    """Who came is a table of its own: one new person in a category."""
+    counter = opened(database, two(OLD), slug="v1")
+    with pytest.raises(NotSafe, match="of those who came or went"):
+        counter.open(grown((0, 0)), policy(), slug="v2", previous="v1")
+    assert count_of(database) == 1
+    assert counter.request("v1", ["A", "B"]).outcome is Outcome.GRANTED  # v1 is not closed
+    counter.open(two(OLD + 20), policy(), slug="v2", previous="v1")
+    assert counter.request("v1", ["A"]).why is Why.OUT
+
+
+def test_a_vintage_cannot_be_forgotten(database):
+    counter = opened(database, two(OLD), slug="v1")
+    with pytest.raises(LedgerError, match=r"--previous v1: .*--apart"):
+        counter.open(two(OLD + 20), policy(), slug="v2")
+    wider = Table.of(np.stack([OLD, OLD], -1), A=[0, 1], B=[0, 1], C=[0, 1])
+    with pytest.raises(LedgerError, match="has the variables of 'v1'"):
+        counter.open(wider, policy(), slug="v2")
+    with pytest.raises(LedgerError, match="the data of 'copy' are those of 'v1'"):
+        counter.open(two(OLD), policy(), slug="copy", apart=True)
+    counter.open(wider, policy(), slug="others", apart=True, actor="operator ada")
+    first = entries(database, "others")[0]
+    assert (first.actor, first.note) == (
+        "operator ada",
+        "said to be of other people than other data sets",
+    )
+
+
+def test_a_new_vintage_waits_for_requests_under_way(database, monkeypatch):
+    """What goes out of the old one while the new one is judged is judged with it."""
+    from discreet.decision.answering import gate
+
+    counter, real = opened(database, two(OLD), policy(server__one_way=False), slug="v1"), gate.check
+
+    def late(*args):
+        monkeypatch.setattr(gate, "check", real)
+        real(*args)
+        counter.request("v1", ["A"])
+
+    monkeypatch.setattr(gate, "check", late)
+    with pytest.raises(NotSafe, match="of those who came or went"):
+        counter.open(grown((0, 0)), policy(), slug="v2", previous="v1")
+
+
+def entries(database, slug="people"):
+    with database.read() as session:
+        return store.entries(session, store.find_dataset(session, slug))
+
+
+def test_the_simulatable_rule_has_the_gate(database):
+    """What the public takes for safe and the data speak against."""
+    table, rules = two([[40, 55], [1, 38]]), policy(server__rule="simulatable", server__delta=0.2)
+    counter = opened(database, table, rules)
+    assert counter.request("people", ["A", "B"]).why is Why.UNSAFE
+    counter.change_policy("people", {"server.gate": False}, "7")
+    assert counter.request("people", ["A", "B"]).outcome is Outcome.GRANTED
