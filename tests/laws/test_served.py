@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from served import Server
+from anyserver import Server
 
 
 @pytest.mark.parametrize("part", range(4))

@@ -28,6 +28,7 @@ from discreet.server.ledger.marks import OTHER_SECRET, in_use
 from discreet.server.logs import log
 from discreet.server.settings import Settings
 from discreet.server.site import Site
+from discreet.server.trail import operator
 from discreet.table.formula import Formula
 from discreet.table.load import load
 from discreet.table.table import Table
@@ -218,6 +219,7 @@ def _open(counter: Counter, spec: DataSpec) -> None:
         listed=None if spec.listed is None else _margins(spec.listed, table),
         previous=spec.previous,
         apart=spec.apart,
+        actor=f"operator {operator()}",
     )
 
 

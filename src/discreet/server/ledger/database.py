@@ -168,7 +168,7 @@ def _advisory_lock(connection: Connection, key: int) -> Iterator[None]:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             connection.execute(select(func.pg_advisory_unlock(LOCK, key)))
             connection.commit()
-        except DBAPIError:
+        except Exception:  # noqa: BLE001 the driver's own errors, too
             connection.invalidate()  # the lock ends with the connection
 
 

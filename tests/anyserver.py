@@ -228,6 +228,12 @@ class Server(RuleBasedStateMachine):
             assert found, "it was refused, and breaks nothing"
 
     @precondition(lambda self: self.tables)
+    @rule(times=st.integers(1, 4))
+    def ask_more(self, times):
+        for _ in range(times):
+            self.ask(False)
+
+    @precondition(lambda self: self.tables)
     @rule(approve=st.booleans(), actor=st.sampled_from(["7", "8"]))
     def decide_waiting(self, approve, actor):
         with self.calm() as session:
