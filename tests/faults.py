@@ -3,11 +3,17 @@
 import json
 import os
 import random
+import select
 import signal
+import subprocess
+import sys
 import time
+import traceback
+from pathlib import Path
 
 import numpy as np
-from sqlalchemy import event, select
+from sqlalchemy import event
+from sqlalchemy import select as select_rows
 from sqlalchemy.exc import OperationalError
 
 from discreet.decision.decide import decide
@@ -72,7 +78,7 @@ def check(url, table, told):
                 Policy.loads(text).small.width
                 for text in [dataset.policy, *store.policies_before(session, dataset)]
             )
-            out = list(session.scalars(select(Publication.margin)))
+            out = list(session.scalars(select_rows(Publication.margin)))
         counter = opened(database, table)
         with counter.desk(SLUG) as desk:
             assert {frozenset(m) for m in out} >= {
@@ -85,9 +91,26 @@ def check(url, table, told):
         database.close()
 
 
-def kills(url, table, number, seed):
-    """So many times: a process that decides, killed at a random moment; how much was told."""
+def kills(url, number, seed):
+    """So many times: a process that decides, killed at a random moment; how much was told.
+
+    In a process of its own, whose children can be forked: no kernel runs in it.
+    """
+    script = f"import faults; faults.kill_children({url!r}, {number}, {seed})"
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def kill_children(url, number, seed):
     chance, told = random.Random(seed), []
+    table = random_table(np.random.default_rng(seed))
     for turn in range(number):
         read, write = os.pipe()
         child = os.fork()
@@ -95,14 +118,23 @@ def kills(url, table, number, seed):
             os.close(read)
             _live(url, table, random.Random(seed * 10_000 + turn), write)
         os.close(write)
-        time.sleep(chance.uniform(0.0, 0.5))
+        if chance.random() < 0.8:  # or while it opens
+            select.select([read], [], [], 30.0)
+        time.sleep(chance.uniform(0.0, 0.4))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         with os.fdopen(read) as lines:
             whole = lines.read().rpartition("\n")[0]
         told += [tuple(json.loads(line)) for line in whole.split("\n") if line]
-        check(url, table, told)
-    return len(told)
+        if (child := os.fork()) == 0:
+            try:
+                check(url, table, told)
+            except BaseException:  # noqa: BLE001
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    print(len(told))
 
 
 def _live(url, table, chance, pipe):

@@ -6,9 +6,8 @@ import pytest
 import faults
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_killed_server_has_told_nothing_that_is_not_kept(url, seed):
-    faults.kills(url, faults.random_table(np.random.default_rng(seed)), 5, seed)
+def test_a_killed_server_has_told_nothing_that_is_not_kept(url):
+    assert faults.kills(url, 4, seed=1) > 0
 
 
 @pytest.mark.parametrize("seed", range(2))
