@@ -104,6 +104,11 @@ class Server:
         0.25, "seconds: decisions by the data leave after this, or twice, four times, ... as much"
     )
 
+    @property
+    def speaks(self) -> bool:
+        """Do the confidential cells have a say in what is refused?"""
+        return self.rule == "myopic" or (self.rule == "simulatable" and self.gate)
+
 
 CORE: dict[str, Any] = {
     "sample": Sample,

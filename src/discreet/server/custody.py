@@ -318,8 +318,9 @@ def refusals_view(site: Site, slug: str) -> RefusalsView:
             )
         ).all()
     margins = list(dict.fromkeys(tuple(margin or ()) for margin in refused))
-    speaks = overview.policy.server.rule == "myopic"
-    told, reason = _told(site, slug, margins) if speaks and margins else (None, None)
+    speaks = overview.policy.server.speaks
+    myopic = overview.policy.server.rule == "myopic"
+    told, reason = _told(site, slug, margins) if myopic and margins else (None, None)
     return RefusalsView(
         dataset=slug,
         warning=SPEAKING if speaks else SILENT,

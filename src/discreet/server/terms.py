@@ -14,8 +14,8 @@ RULES = {
     "myopic": "A table is published on request if it is safe with all that is out. What is "
     "published makes other tables unsafe.",
     "simulatable": "A table is published on request if, as far as the public can tell, it is most "
-    "likely safe, and is safe by the data. Most refusals tell nothing about the data; one that only "
-    "the data explain tells that the table is among the few that would be unsafe.",
+    "likely safe, and is safe by the data. Most refusals tell nothing about the data; one that "
+    "only the data explain tells that the table is among the few that would be unsafe.",
 }
 UNGATED = (
     "A table is published on request if, as far as the public can tell, it is most likely safe: "
