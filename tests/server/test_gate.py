@@ -15,6 +15,7 @@ from discreet.server.ledger import store
 from discreet.server.ledger.schema import Kind
 from discreet.table.formula import Formula
 from discreet.table.table import Table
+from server.sites import MYOPIC, world
 
 SECRET = b"of these tests"
 WIDTHS = {"server.rule": "myopic", "attribute.check": False, "server.slot": 0.0}
@@ -256,3 +257,39 @@ def test_the_simulatable_rule_has_the_gate(database):
     assert counter.request("people", ["A", "B"]).why is Why.UNSAFE
     counter.change_policy("people", {"server.gate": False}, "7")
     assert counter.request("people", ["A", "B"]).outcome is Outcome.GRANTED
+
+
+# What waits
+
+
+def test_the_same_request_waits_once_and_every_ticket_follows_it(tmp_path):
+    with world(tmp_path) as made:
+        made.open(changes=MYOPIC | {"server.approval": "always", "attribute.check": False})
+        one, two_, staff = (made.client(role) for role in ("public", "analyst", "custodian"))
+        asked = "/api/v1/datasets/tract/requests"
+        wanted = {"variables": ["Gender", "Income"]}
+        tickets = [client.post(asked, wanted).json()["ticket"] for client in (one, two_, two_)]
+        assert len(set(tickets)) == 3
+        waiting = staff.get("/api/v1/datasets/tract/pending").json()["pending"]
+        assert [item["number"] for item in waiting] == [int(tickets[0].rpartition("/")[2])]
+        for place in (1, 2):
+            assert two_.get(tickets[place]).json()["outcome"] == "pending"
+        number = waiting[0]["number"]
+        assert staff.post(f"/api/v1/datasets/tract/pending/{number}/approve").status_code == 200
+        for client, ticket in ((one, tickets[0]), (two_, tickets[1]), (two_, tickets[2])):
+            told = client.get(ticket).json()
+            assert (told["outcome"], told["why"]) == ("granted", "safe")
+            assert told["address"].endswith("/tables/Gender*Income")
+
+
+def test_a_ticket_follows_a_table_that_came_out_with_another(tmp_path):
+    with world(tmp_path) as made:
+        made.open(changes=MYOPIC | {"server.approval": "always", "attribute.check": False,
+                                    "published.least": 0, "small.width": 0})  # fmt: skip
+        public, staff = made.client(), made.client("custodian")
+        asked = "/api/v1/datasets/tract/requests"
+        small = public.post(asked, {"variables": ["Gender", "Race"]}).json()["ticket"]
+        large = public.post(asked, {"variables": ["Gender", "Race", "Income"]}).json()
+        staff.post(f"/api/v1/datasets/tract/pending/{large['entry']}/approve")
+        told = public.get(small).json()
+        assert (told["outcome"], told["why"]) == ("granted", "out")
