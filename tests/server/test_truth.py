@@ -18,6 +18,8 @@ from discreet.server.counter import Counter
 from discreet.server.launch import DataSpec, build_site, prepare
 from discreet.server.ledger import backup, store
 from discreet.server.ledger.database import migrate, open_database
+from discreet.server.ledger.marks import SECRET as SECRET_MARK
+from discreet.server.ledger.schema import Mark
 from discreet.server.settings import Settings
 from discreet.server.unready import Unready
 from discreet.table.load import load
@@ -183,6 +185,18 @@ def test_without_the_secret_nothing_is_opened_anew(tmp_path, monkeypatch):
     again = build_site(prepare(Settings(database=there)), [spec])
     assert again.counter.request("czech", ["A"]).why is Why.OUT
     again.database.close()
+
+
+def test_an_older_ledger_learns_which_secret_it_has(database):
+    counter = opened(database)
+    with database.write() as session:
+        session.delete(session.get_one(Mark, SECRET_MARK))
+    stranger = Counter(database, b"another secret")
+    with pytest.raises(LedgerError, match="serve one of its data sets too"):
+        stranger.open(load("example:tract"), counter.served["czech"].desk.policy, slug="tract")
+    opened(database)
+    with pytest.raises(LedgerError, match="secret is not the one"):
+        stranger.open(CZECH, Policy.of(RULES), slug="czech")
 
 
 def _toml(value):

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from discreet.decision.answering import gate
 from discreet.decision.answering.answer import Answer, Outcome, Standing, Why
 from discreet.decision.answering.desk import Cost, Desk
 from discreet.decision.answering.space import within
@@ -19,7 +20,7 @@ from discreet.errors import DisclosureError
 from discreet.server.keeper import Served
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Dataset, Entry, Kind
-from discreet.server.margins import names_of, set_of
+from discreet.server.margins import names_of, set_of, sets_of
 from discreet.server.office import Office
 
 PUBLIC = "public"
@@ -38,7 +39,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class DryRun:
-    """What another policy would change: does it allow what is out, and what stays possible?"""
+    """What another policy would change: does it allow what is and would be out, what is left?"""
 
     keeps: bool
     before: dict[str, dict[int, int]]
@@ -204,8 +205,16 @@ class Counter(Office):
             before, policy = desk.space.counts(), desk.policy.change(changes)
         with self.database.read() as session:
             changed = self._supposed(session, served, policy)
+            frontier = sets_of(served.table, session.get_one(Dataset, served.id).frontier)
+        keeps = changed.keeps()
+        if keeps and (new := changed.added(frontier)):
+            try:
+                gate.check(served.table, (*changed.out, *new), policy, changed.others)
+                changed.take(new)
+            except gate.NotSafe:
+                keeps = False
         complete = changed.space.survey(time.monotonic() + seconds)
-        return DryRun(changed.keeps(), before, changed.space.counts(), complete)
+        return DryRun(keeps, before, changed.space.counts(), complete)
 
     def cost(self, slug: str, names: Sequence[str], *, seconds: float = 5.0) -> Cost:
         """What the release of a margin would close off."""

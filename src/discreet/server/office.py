@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select
@@ -12,15 +13,14 @@ from sqlalchemy.orm import Session
 from discreet.decision.answering import gate
 from discreet.decision.answering.answer import Why
 from discreet.decision.answering.desk import Desk
-from discreet.decision.answering.space import within
 from discreet.decision.brief import Sets
 from discreet.decision.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
 from discreet.server.keeper import Keeper, Served
 from discreet.server.ledger import store
-from discreet.server.ledger.marks import keep_secret
+from discreet.server.ledger.marks import SECRET, keep_secret
 from discreet.server.ledger.population import check_new, vintages
-from discreet.server.ledger.schema import Dataset, Kind, canonical, now
+from discreet.server.ledger.schema import Dataset, Kind, Mark, canonical, now
 from discreet.server.margins import lists_of, sets_of
 from discreet.server.unready import unready
 from discreet.table.table import Table
@@ -94,6 +94,10 @@ class Office(Keeper):
             dataset = session.get_one(Dataset, known)
             self._check_previous(session, dataset, previous)
             self._caught_up(session, served, dataset)
+            noted = session.get(Mark, SECRET) is not None
+        if not noted:  # by an earlier version
+            with self.database.write() as session:
+                keep_secret(session, self.secret, proven=True)
         self.served[slug] = served
         return served
 
@@ -113,16 +117,17 @@ class Office(Keeper):
         """Judge what would be out, then open and publish, and close the other vintages."""
         Desk(table, policy, frontier=frontier, out=())  # a rule that cannot be is said first
         out = gate.opening(table, policy, frontier)
+        check = partial(
+            check_new,
+            slug=slug,
+            names=table.names,
+            fingerprint=fingerprint,
+            previous=previous,
+            apart=apart,
+        )
         for _ in range(TRIES):
             with self.database.read() as session:
-                check_new(
-                    session,
-                    slug=slug,
-                    names=table.names,
-                    fingerprint=fingerprint,
-                    previous=previous,
-                    apart=apart,
-                )
+                check(session)
                 older = self._older(session, previous)
                 heads = {other.id: other.head_hash for other in older}
                 others = [
@@ -136,6 +141,7 @@ class Office(Keeper):
                 keep_secret(session, self.secret)
                 if (found := store.find_dataset(session, slug)) is not None:
                     return found.id
+                check(session)
                 older = self._older(session, previous)
                 if {other.id: other.head_hash for other in older} != heads:
                     return None
@@ -225,8 +231,7 @@ class Office(Keeper):
                 )
             if not seconded:
                 return None
-            wanted = gate.opening(served.table, policy, frontier)
-            new = tuple(m for m in wanted if not within(m, supposed.out))
+            new = supposed.added(frontier)
             if new and served.closed:
                 raise DisclosureError("nothing new is published of these data: they are closed.")
             if new:

@@ -136,6 +136,11 @@ class Desk:
         self.out = maximal([*self.out, *margins])
         self.space.release(margins)
 
+    def added(self, frontier: Iterable[int] | None) -> Sets:
+        """What the rule has out before anybody asks, and is not out."""
+        wanted = opening(self.table, self.policy, frontier)
+        return tuple(margin for margin in wanted if not within(margin, self.out))
+
     def keeps(self) -> bool:
         """Does what is out keep the policy, by the data?"""
         return self.bench.verdict(()) is not Verdict.FAIL

@@ -32,10 +32,15 @@ def check_secret(session: Session, secret: bytes) -> None:
         raise LedgerError(OTHER_SECRET)
 
 
-def keep_secret(session: Session, secret: bytes) -> None:
-    """Note it, once."""
+def keep_secret(session: Session, secret: bytes, *, proven: bool = False) -> None:
+    """Note it, once; in a ledger that is in use only if it is `proven` to be its own."""
     check_secret(session, secret)
     if session.get(Mark, SECRET) is None:
+        if in_use(session) and not proven:
+            raise LedgerError(
+                "the ledger does not say yet which secret it was made with; serve one of its data "
+                "sets too, so that the secret can be checked."
+            )
         session.add(Mark(name=SECRET, value=mark_of(secret)))
 
 
