@@ -72,6 +72,15 @@ def test_a_codebook_from_a_file(tmp_path):
             "[variables.A]\nhierarchy = {x='y', y='x'}",
             "goes round in a circle at 'x'; cut it there",
         ),
+        ("about = 'us'", "about = 'us' must be a table of universe, notes, source, period"),
+        ("[about]\nuniverse = 3", "universe of about = 3 must be a text"),
+        ("[about]\nsource = ' '", "source of about = ' ' must be a text"),
+        ("[about]\nnotes = 3", "notes of about = 3 must be a text or a list of texts"),
+        ("[about]\nnotes = ['a', 3]", "a note of about = 3 must be a text"),
+        ("[about]\nlicense = 'free'", "about has no key 'license' in a codebook; it can have univ"),
+        (f"[about]\nsource = '{'x' * 10_001}'", "source of about has 10,001 characters; shorten"),
+        ("[variables.A]\ntitle = ['x']", r"title of 'A' = \['x'\] must be a text"),
+        ("[variables.A]\nmap_key = 'x'", "'A' has a map_key and no map; name the GeoJSON file"),
         ("[variables", "is not TOML: .*; repair that place"),
     ],
 )
@@ -80,6 +89,31 @@ def test_a_wrong_codebook_is_refused(tmp_path, content, message):
     with pytest.raises(CodebookError, match=message) as caught:
         Codebook.read(tmp_path / "book.toml")
     assert "\n" not in str(caught.value)
+
+
+def test_what_a_codebook_says_in_words(tmp_path):
+    (tmp_path / "book.toml").write_text(
+        """[about]
+universe = "All households"
+notes = ["One.", "Two  lines."]
+licence = "CC BY 4.0"
+
+[variables.Town]
+title = "Town of residence"
+description = "On 1 May."
+unit = "people"
+map = "towns.geojson"
+map_key = "NAME"
+"""
+    )
+    book = Codebook.read(tmp_path / "book.toml")
+    assert book.about.universe == "All households"
+    assert book.about.notes == ("One.", "Two lines.")
+    assert (book.about.licence, book.about.contact) == ("CC BY 4.0", None)
+    town = book.entry("Town")
+    assert (town.title, town.description, town.unit) == ("Town of residence", "On 1 May.", "people")
+    assert (town.map, town.map_key) == (tmp_path / "towns.geojson", "NAME")
+    assert Codebook().about == Codebook.of(about={}).about
 
 
 def test_a_codebook_that_cannot_be_read(tmp_path):

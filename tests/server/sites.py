@@ -17,6 +17,7 @@ from discreet.server.site import Site
 from discreet.table.load import load
 
 MYOPIC = {"server.rule": "myopic", "bounds.proof": "outer", "server.slot": 0.0}
+MANY = {"requests_per_minute": 10**6, "decisions_per_minute": 10**6}
 PASSWORD = "a long enough one 4 tests"
 ROLES = ("analyst", "custodian", "auditor")
 
@@ -50,8 +51,7 @@ class World:
         self.settings = Settings(
             database=url,
             cookies_over_http=True,
-            address="http://test",
-            **{"requests_per_minute": 10**6, "decisions_per_minute": 10**6} | settings,
+            **MANY | {"address": "http://test"} | settings,
         )
         quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         self.site = Site(

@@ -11,11 +11,14 @@ from click.testing import CliRunner
 from sqlalchemy import select, text
 
 from discreet.cli import main
+from discreet.server import invitations
 from discreet.server.accounts import AccountError, Accounts
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.ledger.schema import ApiKey, Session, User
+from discreet.server.trail import By
 
 PASSWORD = "four quiet owls at noon"
+WEB = By("1", "192.0.2.1")
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
@@ -86,7 +89,7 @@ def everything_kept(accounts):
         return str(
             [
                 session.execute(text(f"SELECT * FROM {table}")).all()
-                for table in ("users", "api_keys", "sessions")
+                for table in ("users", "api_keys", "sessions", "tokens", "trail")
             ]
         )
 
@@ -194,8 +197,9 @@ def test_there_are_three_roles(accounts, maria):
 def test_no_secret_is_kept(accounts, maria):
     key = accounts.make_key(maria.id, "nightly")
     token, _ = accounts.start_session(maria.id)
+    invitation = invitations.invite(accounts, maria.id, WEB).token
     kept = everything_kept(accounts)
-    for secret in (PASSWORD, key, key.split("_", 2)[2], token):
+    for secret in (PASSWORD, key, key.split("_", 2)[2], token, invitation):
         assert secret not in kept
 
 
@@ -310,6 +314,88 @@ def test_a_new_password_ends_sessions(accounts, maria):
     assert accounts.authenticate("maria", PASSWORD) is None
     assert accounts.authenticate("maria", "another of my secrets") is not None
     assert accounts.by_key(key) is not None
+
+
+# Invitations
+
+
+@both
+def test_an_invited_person_sets_the_password_once(accounts, maria):
+    ann = accounts.create("ann", "analyst")
+    made = invitations.invite(accounts, ann.id, WEB)
+    assert invitations.open_invitations(accounts) == {ann.id: made.expires_at}
+    assert invitations.invited(accounts, made.token).name == "ann"
+    with pytest.raises(AccountError, match="too short"):
+        invitations.accept(accounts, made.token, "short", None)
+    invitations.accept(accounts, made.token, PASSWORD, "192.0.2.9")
+    assert accounts.authenticate("ann", PASSWORD) is not None
+    assert invitations.open_invitations(accounts) == {}
+    for attempt in (
+        lambda: invitations.invited(accounts, made.token),
+        lambda: invitations.accept(accounts, made.token, PASSWORD + "!", None),
+    ):
+        with pytest.raises(AccountError, match="was used"):
+            attempt()
+
+
+def test_an_invitation_ends(accounts, maria, clock):
+    ann = accounts.create("ann", "analyst")
+    old = invitations.invite(accounts, ann.id, WEB)
+    clock.wait(71.9)
+    assert invitations.invited(accounts, old.token).id == ann.id
+    clock.wait(0.2)
+    second = invitations.invite(accounts, ann.id, WEB)
+    third = invitations.invite(accounts, ann.id, WEB)
+    for gone in (old.token, second.token, "", "\x00", third.token + "A"):
+        with pytest.raises(AccountError, match="ask for a new one"):
+            invitations.accept(accounts, gone, PASSWORD, None)
+    accounts.set_active(ann.id, False)
+    with pytest.raises(AccountError, match="ask for a new one"):
+        invitations.accept(accounts, third.token, PASSWORD, None)
+    with pytest.raises(AccountError, match="closed"):
+        invitations.invite(accounts, ann.id, WEB)
+
+
+def test_an_invitation_to_a_new_password_ends_sessions_when_it_is_used(accounts, maria):
+    token, _ = accounts.start_session(maria.id)
+    made = invitations.invite(accounts, maria.id, WEB)
+    assert accounts.by_session(token) is not None
+    assert accounts.authenticate("maria", PASSWORD) is not None
+    invitations.accept(accounts, made.token, "another of my secrets", None)
+    assert accounts.by_session(token) is None
+    assert accounts.authenticate("maria", PASSWORD) is None
+
+
+@both
+def test_two_who_use_an_invitation_at_once(accounts, maria):
+    """One of them has set the password."""
+    ann, start, won = accounts.create("ann", "analyst"), Barrier(2), []
+    made = invitations.invite(accounts, ann.id, WEB)
+
+    def use(password):
+        start.wait()
+        try:
+            invitations.accept(accounts, made.token, password, None)
+            won.append(password)
+        except AccountError:
+            pass
+
+    threads = [Thread(target=use, args=(f"{PASSWORD} {n}",)) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+    assert accounts.authenticate("ann", won[0]) is not None
+
+
+@pytest.mark.parametrize(
+    "email", ["ann", "ann@", "@x", "a b@x.org", "ann@x.org\nBcc: b@x.org", "ä@x"]
+)
+def test_odd_email_addresses_are_refused(accounts, maria, email):
+    with pytest.raises(AccountError, match="no e-mail address"):
+        accounts.set_email(maria.id, email)
+    assert accounts.user(maria.id).email is None
 
 
 # The end of an account

@@ -15,6 +15,7 @@ from server.sites import world
 from test_docs import blocks, check_shown, commands, section
 
 PAGE = Path(__file__).parents[2] / "docs" / "server.md"
+ACCOUNTS_PAGE = PAGE.with_name("server-accounts.md")
 TEXT = PAGE.read_text(encoding="utf-8")
 WHO = {
     EVERYBODY: "everybody",
@@ -59,10 +60,11 @@ def curl(words, client):
     return client.request(method, address, content=body, headers=headers)
 
 
-def test_what_curl_shows_is_what_the_server_says(shown_site):
+@pytest.mark.parametrize(("page", "least"), [(PAGE, 20), (ACCOUNTS_PAGE, 3)])
+def test_what_curl_shows_is_what_the_server_says(shown_site, page, least):
     client, key = shown_site.client(), shown_site.keys["custodian"]
     number = 0
-    for block in blocks(PAGE):
+    for block in blocks(page):
         if block.language != "console":
             continue
         for command, shown in commands(block):
@@ -70,9 +72,9 @@ def test_what_curl_shows_is_what_the_server_says(shown_site):
                 said = Template(command).substitute(SITE="", KEY=key)
                 answer = curl(shlex.split(said)[1:], client)
                 assert answer.status_code < 500
-                check_shown(shown, answer.text, f"server.md:{block.line} ({command})")
+                check_shown(shown, answer.text, f"{page.name}:{block.line} ({command})")
                 number += 1
-    assert number > 20
+    assert number > least
 
 
 def test_every_setting_is_documented_with_its_default():
@@ -106,6 +108,17 @@ def test_every_route_is_documented_with_who_may_use_it(shown_site):
             there.add(route)
     shown = set(re.findall(r"^\| `((?:GET|POST|PUT|PATCH|DELETE) /[^`]*)` \|", TEXT, re.MULTILINE))
     assert shown <= there | {"GET /api/v1/openapi.json"}
+
+
+def test_every_kind_of_the_trail_and_every_notice_is_explained():
+    from discreet.server.ledger.trail import Event
+    from discreet.server.post import LETTERS
+
+    text = ACCOUNTS_PAGE.read_text(encoding="utf-8")
+    for name in (*Event, *LETTERS):
+        assert f"`{name}`" in text, f"server-accounts.md does not explain {name}"
+    known = {f"DISCREET_{name.upper()}" for name in Settings.model_fields}
+    assert set(re.findall(r"DISCREET_[A-Z_]+", text)) <= known
 
 
 def test_every_reason_is_explained():

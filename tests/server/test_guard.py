@@ -20,9 +20,10 @@ from discreet.errors import DisclosureError, InconsistentRelease, LedgerError
 from discreet.server.accounts import Accounts
 from discreet.server.catalogue import NotPublished, UnknownDataset, Withdrawn
 from discreet.server.errors import Refused, add_handlers
-from discreet.server.guard import STRICT, Limits, Proxies, add_guards, limited
+from discreet.server.guard import STRICT, Proxies, add_guards, limited
 from discreet.server.identity import Visitor, clear_cookie, needs, set_cookie, visitor
 from discreet.server.ledger.database import migrate, open_database
+from discreet.server.rates import OwnRates
 from discreet.server.settings import Settings
 
 PASSWORD = "four quiet owls at noon"
@@ -433,15 +434,22 @@ def test_decisions_and_logins_have_limits_of_their_own(client, accounts):
     error(answer, 429, "too_many_requests")
 
 
-def test_quiet_clients_are_forgotten(monkeypatch):
-    monkeypatch.setattr("discreet.server.guard.MOST_CLIENTS", 3)
-    limits = Limits(Settings(requests_per_minute=1), Proxies(""))
-    limits.storage.events.update({f"quiet {n}": [] for n in range(10)})
-    limits.count("requests", "loud")
-    limits.count("requests", "other")
-    assert not any(client.startswith("quiet") for client in limits.storage.events)
-    with pytest.raises(Refused):
-        limits.count("requests", "loud")
+def test_a_minute_moves_and_quiet_clients_are_forgotten():
+    now = 1_000.0
+    rates = OwnRates(clock=lambda: now)
+    for n in range(10):
+        assert rates.hit("requests", f"quiet {n}", 1) == 0
+    now += 40
+    assert [rates.hit("requests", "loud", 2) for _ in range(3)] == [0, 0, 60]
+    assert rates.hit("requests", "quiet 1", 1) == 20
+    assert rates.hit("decisions", "loud", 2) == 0
+    now += 30
+    assert rates.hit("requests", "loud", 2) == 30
+    assert len(rates) == 2
+    now += 30
+    assert rates.hit("requests", "loud", 2) == 0
+    now -= 3_600
+    assert rates.hit("requests", "loud", 1) == 0
 
 
 @pytest.mark.parametrize(

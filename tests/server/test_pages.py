@@ -15,6 +15,7 @@ from discreet.server.accounts import Accounts
 from discreet.server.app import create_app
 from discreet.server.catalogue import Catalogue
 from discreet.server.counter import Counter
+from discreet.server.formats import Format
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.pages import words
 from discreet.server.pages.assets import asset
@@ -57,9 +58,18 @@ DESK = [
     "/desk/czech/policy",
     "/desk/czech/ledger",
     "/desk/czech/refusals",
+    "/desk/czech/listed",
     "/desk/users",
+    "/desk/trail",
 ]
-AUDITED = {"/desk", "/desk/czech", "/desk/czech/policy", "/desk/czech/ledger"}
+AUDITED = {
+    "/desk",
+    "/desk/czech",
+    "/desk/czech/policy",
+    "/desk/czech/ledger",
+    "/desk/czech/listed",
+    "/desk/trail",
+}
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +215,7 @@ def test_an_auditor_reads_and_changes_nothing(client, path):
     assert answer.status_code == (200 if path in AUDITED else 403)
     page = check(answer)
     forms = {a["action"] for a in page.all("form") if a.get("method") == "post"}
-    assert forms <= {"/logout", "/desk/czech/ledger/verify"}
+    assert forms <= {"/logout", "/desk/czech/ledger/verify", "/desk/trail/verify"}
     assert "narrowest" not in answer.text
 
 
@@ -229,12 +239,12 @@ def test_a_table_has_totals_downloads_and_a_citation(client, site):
     page = client.get("/d/czech/t/A*B*C").text
     table = site.catalogue.published("czech", list("ABC"))
     assert f'headers="rt ct">{table.total:,}<' in page
-    for kind in ("csv", "parquet", "json", "json-stat"):
+    for kind in Format:
         link = f"/api/v1/datasets/czech/tables/A*B*C?format={kind}"
         assert f'href="{link}"' in page
         assert client.get(link).status_code == 200
-    assert "Published " in page
-    assert f"{OURS}/d/czech/t/A*B*C" in page
+    assert f"Entry {table.entry} of the ledger czech" in page
+    assert f'<span class="address">{OURS}/d/czech/e/{table.entry}</span>' in page
 
 
 @pytest.mark.parametrize("path", ["/d/czech/about", "/d/czech/t/A*B"])
@@ -276,7 +286,7 @@ def test_rows_of_a_grid_are_those_of_the_table(site):
     assert pages[1].rows[0].heads[0].continued
     for page in (whole, *pages):
         for level in range(2):
-            spans = [h.rows for r in page.rows for h in r.heads if h.id.startswith(f"r{level}-")]
+            spans = [h.span for r in page.rows for h in r.heads if h.id.startswith(f"r{level}-")]
             assert sum(spans) == len(page.rows)
 
 
@@ -374,15 +384,14 @@ def test_a_withdrawal_needs_a_reason(custodian):
 
 def test_users_and_keys(custodian, site):
     csrf = token(custodian.get("/desk/users").text)
-    new = {"csrf": csrf, "name": "eve", "role": "analyst", "password": PASSWORD}
-    assert "The account is there." in custodian.post("/desk/users", data=new).text
+    new = {"csrf": csrf, "name": "eve", "role": "analyst"}
+    made = custodian.post("/desk/users", data=new)
+    check(made)
+    link = re.search(rf"{OURS}/invitation/[\w-]+", made.text)[0]
     assert custodian.post("/desk/users", data=new).status_code == 422
     eve = site.accounts.find("eve")
-    made = custodian.post(f"/desk/users/{eve.id}/keys", data={"csrf": csrf, "name": "nightly"})
-    check(made)
-    key = re.search(r"dk_[\w-]+", made.text)[0]
-    assert site.accounts.by_key(key).name == "eve"
-    assert key not in custodian.get("/desk/users").text
+    key = site.accounts.make_key(eve.id, "nightly")
+    assert link not in custodian.get("/desk/users").text
     closing = {"csrf": csrf, "active": "false"}
     assert "is closed" in custodian.post(f"/desk/users/{eve.id}/active", data=closing).text
     assert site.accounts.by_key(key) is None

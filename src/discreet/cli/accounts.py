@@ -26,19 +26,21 @@ def accounts_command() -> None:
     """The accounts of a table server.
 
     Whoever can run this has the database, and with it every right: the first custodian is made
-    here, others also on the server's pages.
+    here, others also on the server's pages. Each change is in the trail with the operator's name:
+    DISCREET_OPERATOR, else who called sudo, else the user of the process.
     """
 
 
 @accounts_command.command("add", epilog="Example: discreet accounts add maria --role custodian")
 @click.argument("name")
 @click.option("--role", type=click.Choice(ROLES), required=True, help="What the account may do.")
+@click.option("--email", help="Where notices go.")
 @password_option
 @database_option
-def add_command(name: str, role: str, from_stdin: bool, database: str) -> None:
+def add_command(name: str, role: str, email: str | None, from_stdin: bool, database: str) -> None:
     """Make an account; its password is asked for."""
     with _accounts(database) as accounts:
-        made = accounts.create(name, role, _password(from_stdin))
+        made = accounts.create(name, role, _password(from_stdin), email=email)
     click.echo(f"{made.name} is {role}", err=True)
 
 
@@ -57,8 +59,10 @@ def list_command(database: str, as_json: bool) -> None:
     if not users:
         click.echo("There is no account.")
     for user in users:
-        closed = "" if user.active else ", closed"
-        click.echo(f"{user.name}  {user.role}{closed}, since {user.created_at[:10]}")
+        more = ", second factor" if user.second_factor else ""
+        more += f", by {user.issuer}" if user.issuer else ""
+        more += "" if user.active else ", closed"
+        click.echo(f"{user.name}  {user.role}{more}, since {user.created_at[:10]}")
         for key in keys:
             if key.user_id == user.id and key.revoked_at is None:
                 used = f"used {key.last_used_at[:10]}" if key.last_used_at else "never used"
@@ -75,6 +79,32 @@ def password_command(name: str, from_stdin: bool, database: str) -> None:
         user = accounts.find(name)
         accounts.change_password(user.id, _password(from_stdin))
     click.echo(f"{user.name} has a new password", err=True)
+
+
+@accounts_command.command("email", epilog="Example: discreet accounts email maria m@example.org")
+@click.argument("name")
+@click.argument("address", required=False)
+@database_option
+def email_command(name: str, address: str | None, database: str) -> None:
+    """Say where notices for an account go; without an address there are none."""
+    _with_user(database, name, lambda accounts, id: accounts.set_email(id, address))
+    click.echo(f"{name} has {'a new' if address else 'no'} e-mail address", err=True)
+
+
+@accounts_command.command("no-factor", epilog="Example: discreet accounts no-factor maria")
+@click.argument("name")
+@database_option
+def no_factor_command(name: str, database: str) -> None:
+    """Remove an account's second factor, if the device and the recovery codes are lost."""
+
+    def remove(accounts: Accounts, user_id: int) -> None:
+        from discreet.server.second_factor import remove_factor
+        from discreet.server.trail import By
+
+        remove_factor(accounts, user_id, By.operator())
+
+    _with_user(database, name, remove)
+    click.echo(f"{name} has no second factor", err=True)
 
 
 @accounts_command.command("deactivate", epilog="Example: discreet accounts deactivate maria")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from discreet.server.ledger.chain import Verified
+    from discreet.server.ledger.trail import VerifiedTrail
 
 database_option = click.option(
     "--database",
@@ -46,19 +47,31 @@ def ledger_command() -> None:
     metavar="NUMBER:HASH",
     help="Noted before; the ledger must still go through it. With --dataset.",
 )
+@click.option(
+    "--trail",
+    "trail_head",
+    metavar="NUMBER:HASH",
+    help="Noted before; the trail must still go through it.",
+)
 @json_option
 @click.pass_context
 def verify_command(
-    ctx: click.Context, database: str, dataset: str | None, head: str | None, as_json: bool
+    ctx: click.Context,
+    database: str,
+    dataset: str | None,
+    head: str | None,
+    trail_head: str | None,
+    as_json: bool,
 ) -> None:
     """Look at every entry and publication: is anything changed, missing or out of order?
 
-    Prints the head of each ledger. Note it elsewhere: whoever rewrites all of a ledger is only
-    found by a head from before.
+    So too the trail of accounts, unless a --dataset is named. Prints the head of each. Note it
+    elsewhere: whoever rewrites all of a ledger is only found by a head from before.
     """
     from discreet.errors import LedgerError
     from discreet.server.ledger.chain import verify, verify_all
     from discreet.server.ledger.database import open_database
+    from discreet.server.ledger.trail import verify_trail
 
     if head is not None and dataset is None:
         raise LedgerError("--head belongs to one ledger; name its --dataset.")
@@ -67,11 +80,13 @@ def verify_command(
             found = verify_all(session)
         else:
             found = [verify(session, _find(session, dataset), head=head)]
-    holds = all(one.holds for one in found)
+        asked = dataset is None or trail_head is not None
+        trail = verify_trail(session, head=trail_head) if asked else None
+    holds = all(one.holds for one in found) and (trail is None or trail.holds)
     if as_json:
-        print_json({"holds": holds, "ledgers": [one.to_json() for one in found]})
+        _print_json(holds, found, trail)
     else:
-        _print(found)
+        _print(found, trail)
     ctx.exit(0 if holds else 1)
 
 
@@ -79,7 +94,7 @@ def verify_command(
 @database_option
 @dataset_option
 def export_command(database: str, dataset: str | None) -> None:
-    """Print data sets, entries and publications, a JSON line each; no accounts."""
+    """Print data sets, entries, publications and the trail, a JSON line each; no accounts."""
     from discreet.server.ledger.backup import export, export_all
     from discreet.server.ledger.database import open_database
     from discreet.server.ledger.schema import Dataset
@@ -122,12 +137,16 @@ def restore_command(file: str, database: str, as_json: bool) -> None:
     hold is refused.
     """
     from discreet.server.ledger.backup import restore
+    from discreet.server.ledger.database import open_database
+    from discreet.server.ledger.trail import verify_trail
 
     found = restore(file, database)
+    with closing(open_database(database)) as opened, opened.read() as session:
+        trail = verify_trail(session)
     if as_json:
-        print_json({"holds": True, "ledgers": [one.to_json() for one in found]})
+        _print_json(True, found, trail)
     else:
-        _print(found)
+        _print(found, trail)
 
 
 @ledger_command.command("migrate", epilog="Example: discreet ledger migrate")
@@ -154,7 +173,17 @@ def _find(session: Session, slug: str) -> int:
     return known[slug]
 
 
-def _print(found: list[Verified]) -> None:
+def _print_json(holds: bool, found: list[Verified], trail: VerifiedTrail | None) -> None:
+    print_json(
+        {
+            "holds": holds,
+            "ledgers": [one.to_json() for one in found],
+            "trail": None if trail is None else trail.to_json(),
+        }
+    )
+
+
+def _print(found: list[Verified], trail: VerifiedTrail | None) -> None:
     from rich.console import Console
 
     from discreet.decision.verdict import Verdict
@@ -171,3 +200,10 @@ def _print(found: list[Verified]) -> None:
         for problem in one.problems:
             _say(console, str(problem))
         click.echo(f"  head {one.head_number}:{one.head_hash}")
+    if trail is not None and (trail.entries or trail.problems):
+        verdict = Verdict.PASS if trail.holds else Verdict.FAIL
+        size = plural(trail.entries, "entry", "entries")
+        _item(console, verdict, f"trail of accounts: {size}", bold=True)
+        for problem in trail.problems:
+            _say(console, str(problem))
+        click.echo(f"  head {trail.head}")

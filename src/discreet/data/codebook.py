@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from discreet.data.describing import WORDS, About, words_of
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
 from discreet.data.impossible import Impossible
@@ -114,6 +115,11 @@ class Entry:
     sensitive: tuple[str, ...] = ()
     hierarchy: Hierarchy | None = None
     within: str | None = None
+    title: str | None = None
+    description: str | None = None
+    unit: str | None = None
+    map: Path | None = None
+    map_key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,7 @@ class Codebook:
     weights: str | None = None
     sampling_fraction: float | None = None
     impossible: Impossible = field(default_factory=Impossible)
+    about: About = field(default_factory=About)
 
     @classmethod
     def read(cls, path: str | Path) -> Codebook:
@@ -165,10 +172,11 @@ class Codebook:
         weights: str | None = None,
         sampling_fraction: float | None = None,
         impossible: object = None,
+        about: object = None,
         folder: Path | None = None,
         **unknown: object,
     ) -> Codebook:
-        """The same from Python values; `folder` is where hierarchy files lie."""
+        """The same from Python values; `folder` is where hierarchies and maps lie."""
         if unknown:
             raise CodebookError(_unknown(min(unknown)))
         if missing not in tuple(Missing):
@@ -184,7 +192,15 @@ class Codebook:
             raise CodebookError(f"variables = {variables!r} must be a table of variables.")
         entries = {n: _entry(n, e, folder or Path()) for n, e in (variables or {}).items()}
         values = frozenset(_texts("missing_values", missing_values))
-        return cls(entries, Missing(missing), values, weights, fraction, Impossible.of(impossible))
+        return cls(
+            entries,
+            Missing(missing),
+            values,
+            weights,
+            fraction,
+            Impossible.of(impossible),
+            About() if about is None else About.of(about),
+        )
 
     def entry(self, name: str) -> Entry:
         return self.entries.get(name, Entry())
@@ -210,12 +226,12 @@ class Codebook:
 def _unknown(key: str) -> str:
     return (
         f"a codebook has no key {key!r}; it has variables, missing, missing_values, weights, "
-        "sampling_fraction and impossible."
+        "sampling_fraction, impossible and about."
     )
 
 
 def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
-    known = {"role", "categories", "labels", "sensitive", "hierarchy", "within"}
+    known = {"role", "categories", "labels", "sensitive", "hierarchy", "within", *WORDS}
     if not isinstance(content, Mapping):
         raise CodebookError(f"variable {name!r} = {content!r} must be a table of keys.")
     if wrong := set(content) - known:
@@ -235,7 +251,8 @@ def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
     outer = content.get("within")
     if outer is not None and (not isinstance(outer, str) or outer == name):
         raise CodebookError(f"within = {outer!r} of {name!r} must be the name of another column.")
-    return Entry(_labels(name, content), Role(role), sensitive, tree, outer)
+    said = words_of(name, content, folder)
+    return Entry(_labels(name, content), Role(role), sensitive, tree, outer, **said)
 
 
 def _labels(name: str, content: Mapping[str, Any]) -> dict[str, str]:

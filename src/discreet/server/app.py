@@ -4,32 +4,56 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.concurrency import run_in_threadpool
 
 from discreet.server import logs, operation, pages
 from discreet.server.accounts import Accounts
-from discreet.server.api import accounts, custodian, datasets, requests, tables
+from discreet.server.api import (
+    accounts,
+    custodian,
+    datasets,
+    entries,
+    requests,
+    search,
+    tables,
+    trail,
+)
 from discreet.server.api.roles import API, EVERYBODY, ROLES
 from discreet.server.catalogue import Catalogue
+from discreet.server.copies import Copies
+from discreet.server.cors import Cors
 from discreet.server.counter import Counter
 from discreet.server.errors import add_handlers
 from discreet.server.guard import add_guards
 from discreet.server.identity import cookie_name
 from discreet.server.ledger.database import open_database
+from discreet.server.openid import Provider
+from discreet.server.pxweb import first, second
+from discreet.server.post import Post, posting
+from discreet.server.news import News
+from discreet.server.rates import rates_of
+from discreet.server.search import Search
+from discreet.server.second_factor import SecondFactors
 from discreet.server.settings import Settings
 from discreet.server.site import Site
+from discreet.server.trail import Refusals
+from discreet.server.upkeep import upkeep
 
 TAGS = [
     {"name": "data sets", "description": "What is served, how a table stands, what is out."},
-    {"name": "tables", "description": "Tables that are out: JSON, CSV, Parquet, JSON-stat 2.0."},
+    {"name": "tables", "description": "Tables that are out, in every format."},
     {"name": "requests", "description": "Asking for tables that are not out yet."},
     {"name": "custody", "description": "The ledger, pending requests, the policy."},
     {"name": "accounts", "description": "Logins, keys and users."},
     {"name": "operation", "description": "Health and metrics."},
+    {"name": "PxWebApi 2", "description": "For clients of PxWebApi 2: what is out, to be read."},
+    {"name": "PxWeb 1", "description": "For clients of PxWeb's first API, such as R's pxweb."},
 ]
 ABOUT = """Tables from confidential data, as far as they can be published.
 
@@ -48,7 +72,10 @@ def create_app(settings: Settings, site: Site | None = None, *, quiet: bool = Fa
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with logs.logs_of_others():
             logs.log().info("started", datasets=len(held.counter.served))
-            yield
+            async with upkeep(works), posting(app.state.post):
+                yield
+                await run_in_threadpool(held.pool.close)
+            held.accounts.failures.flush(end=True)
             held.database.close()
             logs.log().info("stopped")
 
@@ -63,15 +90,34 @@ def create_app(settings: Settings, site: Site | None = None, *, quiet: bool = Fa
         lifespan=lifespan,
         redirect_slashes=False,
     )
-    app.state.site, app.state.metrics = site, operation.Metrics()
-    for part in (datasets, tables, requests, custodian, accounts, operation):
+    app.state.site, app.state.metrics = site, operation.Metrics(site)
+    app.state.provider = Provider.of(settings)
+    app.state.post = Post(site.accounts, settings)
+    app.state.factors = SecondFactors(site.accounts, settings.secret.get_secret_value())
+    app.state.search = Search(site.catalogue)
+    for part in (
+        datasets, search, tables, entries, requests, custodian, accounts, trail, operation,
+        second, first,
+    ):  # fmt: skip
         app.include_router(part.router)
     app.include_router(pages.router)
     add_handlers(app)
-    add_guards(app, settings)
+    app.state.news = News(site.database)
+    app.add_middleware(Copies, site=site, news=app.state.news)
+    rates = rates_of(settings.shared, site.database, settings.secret.get_secret_value().encode())
+    add_guards(app, settings, rates=rates)
+    app.add_middleware(Refusals, failures=site.accounts.failures)
+    if settings.cors_origins:
+        app.add_middleware(Cors, origins=settings.cors_origins)
     app.add_middleware(logs.RequestLog, answers=app.state.metrics.answers, quiet=quiet)
     app.add_middleware(logs.HeadAsGet)
     _document(app, settings)
+    works = {
+        partial(site.uses.write, site.database): 1.0,
+        app.state.limits.exchange: 1.0,
+        app.state.metrics.write: 5.0,
+        site.accounts.failures.flush: 60.0,
+    }
     return app
 
 

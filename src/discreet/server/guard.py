@@ -1,22 +1,15 @@
-"""What stands before every request: sizes, pace, origin, and strict headers on every answer.
-
-Rates are counted in the memory of one process: n workers allow up to n times as much.
-"""
+"""What stands before every request: sizes, pace, origin, and strict headers on every answer."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from math import ceil
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -24,15 +17,14 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.server.errors import Refused, error_response, internal, json_error
-from discreet.server.identity import SAFE, Visitor, bearer, cookie_name, identify, visitor
+from discreet.server.identity import SAFE, Visitor, anybody, bearer, cookie_name, identify
+from discreet.server.rates import OwnRates, Rates, What
 from discreet.server.settings import Settings
 
 TARGET = 8_192  # bytes of path and query
 HEADERS = 16_384  # bytes of all headers
 BODY_SECONDS = 10.0  # for all of a body
 UNCOUNTED = ("/healthz", "/readyz", "/static/")
-MOST_CLIENTS = 20_000  # before those that are quiet are forgotten
-What = Literal["requests", "decisions", "logins"]
 
 STRICT = {
     "Content-Security-Policy": (
@@ -50,10 +42,16 @@ STRICT = {
 HSTS = "max-age=31536000; includeSubDomains"
 
 
-def add_guards(app: FastAPI, settings: Settings, *, body_seconds: float = BODY_SECONDS) -> None:
+def add_guards(
+    app: FastAPI,
+    settings: Settings,
+    *,
+    rates: Rates | None = None,
+    body_seconds: float = BODY_SECONDS,
+) -> None:
     """All of them, in their order: the last added sees a request first."""
     proxies = Proxies(settings.trusted_proxies)
-    app.state.limits = Limits(settings, proxies)
+    app.state.limits = Limits(settings, proxies, rates or OwnRates())
     app.add_middleware(BodyGuard, most=settings.body_bytes, seconds=body_seconds)
     app.add_middleware(RateGuard, limits=app.state.limits, settings=settings)
     app.add_middleware(OriginGuard, address=settings.address)
@@ -65,9 +63,9 @@ def add_guards(app: FastAPI, settings: Settings, *, body_seconds: float = BODY_S
 def limited(what: What) -> Callable[..., Awaitable[None]]:
     """A dependency: not too many of these, by a user; of logins, from an address."""
 
-    async def check(request: Request, found: Annotated[Visitor, Depends(visitor)]) -> None:
+    async def check(request: Request, found: Annotated[Visitor, Depends(anybody)]) -> None:
         limits: Limits = request.app.state.limits
-        limits.count(what, limits.client(request, None if what == "logins" else found))
+        await limits.count(what, limits.client(request, None if what == "logins" else found))
 
     return check
 
@@ -91,13 +89,17 @@ class Proxies:
             return False
         return any(address in network for network in self.networks)
 
-    def client(self, scope: Scope) -> str:
+    def address(self, scope: Scope) -> str | None:
         """Where a request comes from: the last address that no proxy of ours has."""
         peer = scope["client"][0] if scope.get("client") else None
         said = ",".join(Headers(scope=scope).getlist("x-forwarded-for")).split(",")
         while self.trusts(peer) and said and _is_address(last := said.pop().strip()):
             peer = last
-        return _client_key(peer)
+        return peer
+
+    def client(self, scope: Scope) -> str:
+        """Who is counted as one."""
+        return _client_key(self.address(scope))
 
     def secure(self, scope: Scope) -> bool:
         """Does the browser speak https?"""
@@ -107,16 +109,14 @@ class Proxies:
 
 
 class Limits:
-    """How much each client did in the last minute."""
+    """How much each client may do in a minute."""
 
-    def __init__(self, settings: Settings, proxies: Proxies) -> None:
-        self.proxies = proxies
-        self.storage = MemoryStorage()
-        self.window = MovingWindowRateLimiter(self.storage)
-        self.most: dict[What, RateLimitItemPerMinute] = {
-            "requests": RateLimitItemPerMinute(settings.requests_per_minute),
-            "decisions": RateLimitItemPerMinute(settings.decisions_per_minute),
-            "logins": RateLimitItemPerMinute(settings.logins_per_minute),
+    def __init__(self, settings: Settings, proxies: Proxies, rates: Rates) -> None:
+        self.proxies, self.rates = proxies, rates
+        self.most: dict[What, int] = {
+            "requests": settings.requests_per_minute,
+            "decisions": settings.decisions_per_minute,
+            "logins": settings.logins_per_minute,
         }
 
     def client(self, request: Request, found: Visitor | None) -> str:
@@ -125,12 +125,13 @@ class Limits:
             return f"user {found.user_id}"
         return self.proxies.client(request.scope)
 
-    def count(self, what: What, client: str) -> None:
+    async def count(self, what: What, client: str) -> None:
         """One more; too many are refused."""
-        item = self.most[what]
-        self._forget()
-        if not self.window.hit(item, what, client):
-            wait = self.window.get_window_stats(item, what, client).reset_time - time.time()
+        if what in self.rates.quick:
+            wait = self.rates.hit(what, client, self.most[what])
+        else:
+            wait = await run_in_threadpool(self.rates.hit, what, client, self.most[what])
+        if wait:
             seconds = max(1, ceil(wait))
             raise Refused(
                 429,
@@ -140,11 +141,9 @@ class Limits:
                 {"Retry-After": str(seconds)},
             )
 
-    def _forget(self) -> None:
-        events = self.storage.events
-        if len(events) > MOST_CLIENTS:
-            for client in [client for client, times in list(events.items()) if not times]:
-                events.pop(client, None)
+    def exchange(self) -> None:
+        """With other workers; what is known to a tenth of the limit is known well enough."""
+        self.rates.exchange(self.most["requests"] // 10)
 
 
 class Guard:
@@ -211,7 +210,7 @@ class RateGuard(Guard):
     async def check(self, request: Request, receive: Receive) -> Receive:
         if not request.url.path.startswith(UNCOUNTED):
             client = self.limits.client(request, await self._visitor(request))
-            self.limits.count("requests", client)
+            await self.limits.count("requests", client)
         return receive
 
     async def _visitor(self, request: Request) -> Visitor | None:

@@ -24,14 +24,31 @@ FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """Who has given the password, and must first give a code or set up a second factor."""
+
+    user_id: int
+    name: str
+    role: RoleName
+    what: Literal["code", "setup"]
+
+
+@dataclass(frozen=True)
 class Visitor:
-    """Who asks; without a login, the public. `via`: how we know."""
+    """Who asks; without a login, the public. `via`: how we know.
+
+    `guarded`: the account has a second factor; `passed`: this session gave it, or whoever vouches
+    for the account answers for that. Who still `waits` for it is the public until then.
+    """
 
     user_id: int | None = None
     name: str = "public"
     role: RoleName = "public"
     csrf: str | None = field(default=None, repr=False)
     via: Literal["session", "key"] | None = None
+    guarded: bool = False
+    passed: bool = False
+    waits: Waiting | None = None
 
     @property
     def actor(self) -> str:
@@ -52,21 +69,60 @@ def identify(request: Request) -> Visitor:
     site = cast("Site", request.app.state.site)
     found: Visitor | None
     if (key := bearer(request)) is not None:
-        found = site.accounts.by_key(key)
+        found = None if hasattr(request.state, "wrong_key") else site.accounts.by_key(key)
         if found is None:
+            if not hasattr(request.state, "wrong_key"):
+                request.state.wrong_key = True
+                address = request.app.state.limits.proxies.address(request.scope)
+                site.accounts.wrong_key(key, address)
             raise _login_needed("the key is wrong, revoked, or of an account that is closed.")
     else:
         token = request.cookies.get(cookie_name(site.settings))
         found = site.accounts.by_session(token) if token else None
-    request.state.visitor = found or PUBLIC
-    return found or PUBLIC
+    request.state.visitor = _held(found or PUBLIC, site.settings)
+    return cast(Visitor, request.state.visitor)
 
 
-async def visitor(request: Request) -> Visitor:
-    """A dependency: who asks. What changes something must show that their page asked for it."""
+def _held(found: Visitor, settings: Settings) -> Visitor:
+    """A session without its second factor is nobody's."""
+    if found.via != "session" or found.user_id is None or found.passed:
+        return found
+    if not found.guarded and not factor_needed(settings, found.role):
+        return found
+    what: Literal["code", "setup"] = "code" if found.guarded else "setup"
+    waits = Waiting(found.user_id, found.name, found.role, what)
+    return Visitor(csrf=found.csrf, via="session", waits=waits)
+
+
+def factor_needed(settings: Settings, role: RoleName) -> bool:
+    """Must accounts of this role have a second factor?"""
+    return (
+        role
+        in {
+            "optional": (),
+            "staff": ("custodian", "auditor"),
+            "all": ("analyst", "custodian", "auditor"),
+        }[settings.second_factor]
+    )
+
+
+async def anybody(request: Request) -> Visitor:
+    """A dependency: who asks, also who still waits for the second factor.
+
+    What changes something must show that their page asked for it.
+    """
     found = await run_in_threadpool(identify, request)
     if found.via == "session" and request.method not in SAFE:
         await _check_csrf(request, found)
+    return found
+
+
+async def visitor(found: Annotated[Visitor, Depends(anybody)]) -> Visitor:
+    """A dependency: who asks. Who still waits for the second factor gets nothing else."""
+    if found.waits is not None and found.waits.what == "code":
+        raise Refused(403, "code_needed", "give the code of your second factor first.")
+    if found.waits is not None:
+        raise Refused(403, "setup_needed", "set up a second factor for your account first.")
     return found
 
 
@@ -96,12 +152,19 @@ def cookie_name(settings: Settings) -> str:
     return "discreet" if settings.cookies_over_http else "__Host-discreet"
 
 
-def set_cookie(response: Response, settings: Settings, token: str) -> None:
+def set_cookie(
+    response: Response,
+    settings: Settings,
+    token: str,
+    *,
+    name: str | None = None,
+    seconds: int | None = None,
+) -> None:
     """What `Accounts.start_session` gave, for the browser to send from now on."""
     response.set_cookie(
-        cookie_name(settings),
+        name or cookie_name(settings),
         token,
-        max_age=round(settings.session_hours * 3600),
+        max_age=seconds or round(settings.session_hours * 3600),
         path="/",
         secure=not settings.cookies_over_http,
         httponly=True,
@@ -109,9 +172,9 @@ def set_cookie(response: Response, settings: Settings, token: str) -> None:
     )
 
 
-def clear_cookie(response: Response, settings: Settings) -> None:
+def clear_cookie(response: Response, settings: Settings, *, name: str | None = None) -> None:
     response.delete_cookie(
-        cookie_name(settings),
+        name or cookie_name(settings),
         path="/",
         secure=not settings.cookies_over_http,
         httponly=True,

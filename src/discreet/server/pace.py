@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable
 from typing import TypeVar
-
-from starlette.concurrency import run_in_threadpool
 
 from discreet.decision.policy import Server
 
 T = TypeVar("T")
 
 
-async def paced(rule: Server, work: Callable[[], T], *, arrived: float | None = None) -> T:
+async def paced(rule: Server, work: Awaitable[T], *, arrived: float | None = None) -> T:
     """What `work` gives, or raises; after a slot, by a rule that looks at the data."""
     start = time.monotonic() if arrived is None else arrived
     try:
-        return await run_in_threadpool(work)
+        return await work
     finally:
-        if rule.rule == "myopic":
+        if rule.speaks:
             await asyncio.sleep(until_slot(time.monotonic() - start, rule.slot))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import SecretStr
+from typing import Literal
+
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -18,10 +20,23 @@ class Settings(BaseSettings):
     address: str = ""  # what people type, for citations; else host and port
     cookies_over_http: bool = False  # only for trying out on one machine
     trusted_proxies: str = ""  # addresses whose X-Forwarded-For is believed
+    cors_origins: str = ""  # sites whose pages may read the public's API; * for all
     session_hours: float = 8.0
     requests_per_minute: int = 120  # of one client, of any kind
     decisions_per_minute: int = 30  # of one client: requests for tables
     logins_per_minute: int = 5
+    shared: str = ""  # where workers count together: database, or redis://HOST
+    second_factor: Literal["optional", "staff", "all"] = "optional"  # who must set one up
+    oidc_issuer: str = ""  # who vouches for accounts; else there are passwords only
+    oidc_client_id: str = ""
+    oidc_client_secret: str = Field(default="", repr=False)
+    oidc_roles: str = "roles"  # the claim that has them
+    oidc_role_map: str = ""  # theirs and ours
+    oidc_name: str = "single sign-on"
+    smtp_url: str = Field(default="", repr=False)  # how letters are sent
+    mail_from: str = ""
+    webhook_url: str = Field(default="", repr=False)  # told what happens, too
+    operator: str = ""  # who runs the process, for ledgers and the trail; else its user
     body_bytes: int = 64_000
     title: str = "Table server"
     contact: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from starlette.requests import HTTPConnection
@@ -11,7 +11,9 @@ from discreet.server.accounts import Accounts
 from discreet.server.catalogue import Catalogue
 from discreet.server.counter import Counter
 from discreet.server.ledger.database import Database
+from discreet.server.pool import Pool
 from discreet.server.settings import Settings
+from discreet.server.uses import Uses
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Site:
     counter: Counter
     catalogue: Catalogue
     accounts: Accounts
+    pool: Pool = field(default_factory=Pool)
+    uses: Uses = field(default_factory=Uses)
 
 
 def site_of(connection: HTTPConnection) -> Site:

@@ -3,211 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
-from urllib.parse import quote, unquote
+from dataclasses import asdict
+from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
 from discreet.decision.answering.answer import Outcome, Status, Why
 from discreet.decision.answering.desk import Desk
-from discreet.errors import DisclosureError
 from discreet.server.catalogue import Overview, UnknownDataset
 from discreet.server.counter import Decided
+from discreet.server.instead import instead
+from discreet.server.languages import computed
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Entry, Kind
+from discreet.server.naming import (
+    chosen,
+    dataset_address,
+    margin_path,
+    read_margin,
+    read_where,
+    table_address,
+)
+from discreet.server.shapes import (
+    AboutView,
+    DatasetItem,
+    DatasetsView,
+    DatasetView,
+    DecisionView,
+    ErrorView,
+    FrontierView,
+    InsteadView,
+    MarginView,
+    Names,
+    OrderView,
+    RequestBody,
+    StatisticsView,
+    StatusView,
+    TicketView,
+    UseView,
+    VariableView,
+    View,
+)
 from discreet.server.site import Site
 from discreet.server.terms import policy_words
 from discreet.table.formula import Formula
 
-Names = Annotated[list[str], Field(examples=[["Race", "Income"]])]
-
-
-class View(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class ErrorBody(View):
-    code: str = Field(examples=["wrong_input"])
-    message: str = Field(examples=["tract has no variable 'Rase'; it has Gender, Race, Income."])
-    details: dict[str, object] | None = None
-
-
-class ErrorView(View):
-    """The one shape of every error."""
-
-    error: ErrorBody
-
-
-class VariableView(View):
-    name: str = Field(examples=["Race"])
-    categories: list[str] = Field(examples=[["White", "Black", "Chinese"]])
-
-
-class DatasetItem(View):
-    slug: str = Field(examples=["tract"])
-    title: str
-    opened_at: str
-    closed: bool
-    previous: str | None = Field(description="The older vintage.")
-    address: str = Field(examples=["/api/v1/datasets/tract"])
-
-
-class DatasetsView(View):
-    datasets: list[DatasetItem]
-
-
-class OrderView(View):
-    """How many margins of so many variables are released, possible and gone."""
-
-    order: int
-    released: int
-    possible: int = Field(description="Or not yet looked at.")
-    gone: int
-
-
-class DatasetView(DatasetItem):
-    variables: list[VariableView]
-    rule: str = Field(examples=["static"])
-    policy: list[str] = Field(description="In words.")
-    policy_version: int
-    orders: list[OrderView]
-
-
-class MarginView(View):
-    """A margin that is out, and where."""
-
-    margin: Names
-    status: Status
-    address: str
-
-
-class StatusView(View):
-    margin: Names
-    status: Status
-    candidate: bool = Field(description="Can it be asked for now?")
-    why: Why
-    message: str
-    near: list[MarginView] = Field(description="The largest tables within it that are out.")
-    address: str | None
-
-
-class RequestBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    variables: list[str] = Field(min_length=1, max_length=1_000, examples=[["Race", "Income"]])
-
-
-class DecisionView(View):
-    entry: int = Field(description="In the ledger.")
-    outcome: Outcome
-    why: Why
-    message: str
-    margin: Names
-    near: list[MarginView]
-    address: str | None = Field(description="Of the table, if it is out.")
-    ticket: str | None = Field(description="Where the outcome of a pending request will be.")
-
-
-class TicketView(View):
-    entry: int
-    at: str
-    outcome: Outcome
-    why: Why
-    message: str
-    margin: Names
-    address: str | None
-
-
-class FrontierView(View):
-    """The largest tables that are out: everything within them is out too."""
-
-    dataset: str
-    margins: list[MarginView]
-
-
-class UseView(View):
-    day: str = Field(examples=["2026-11-15"])
-    what: str = Field(examples=["download csv"])
-    n: int
-
-
-class StatisticsView(View):
-    dataset: str
-    totals: dict[str, int] = Field(examples=[{"requests": 12, "grants": 7, "refusals": 5}])
-    days: list[UseView]
-
-
-# Addresses and names
-
-
-def dataset_address(slug: str) -> str:
-    return f"/api/v1/datasets/{quote(slug, safe='')}"
-
-
-def margin_path(names: Iterable[str]) -> str:
-    """Variables as they stand in an address.
-
-    >>> margin_path(["Age group", "A/B", "C"])
-    'Age%20group*A%2FB*C'
-    """
-    return "*".join(quote(name, safe="") for name in names)
-
-
-def table_address(slug: str, names: Iterable[str]) -> str:
-    return f"{dataset_address(slug)}/tables/{margin_path(names)}"
-
-
-def chosen(overview: Overview, names: Sequence[str]) -> tuple[str, ...]:
-    """The variables in the order of the table; each must be one, and stand once."""
-    known = set(overview.names)
-    for place, name in enumerate(names[: len(known) + 1]):
-        if name not in known:
-            raise DisclosureError(
-                f"{overview.slug} has no variable {_short(name)}; it has "
-                f"{', '.join(overview.names)}."
-            )
-        if name in names[:place]:
-            raise DisclosureError(f"the variable {_short(name)} is named twice; name it once.")
-    return overview.ordered(names)
-
-
-def read_margin(overview: Overview, text: str) -> tuple[str, ...]:
-    """Variables from an address: `Age%20group*Race`, or with the stars percent-encoded too."""
-    names = [unquote(part) for part in text.split("*")]
-    if not set(names) <= set(overview.names):
-        names = unquote(text).split("*")
-    return chosen(overview, names)
-
-
-def read_where(overview: Overview, parts: Iterable[str]) -> dict[str, str]:
-    """Categories from `Race:White`, one a variable."""
-    where: dict[str, str] = {}
-    for part in parts:
-        fits = [name for name in overview.names if part.startswith(f"{name}:")]
-        if not fits:
-            raise DisclosureError(
-                f"where = {_short(part)} must be VARIABLE:CATEGORY, with a variable of "
-                f"{', '.join(overview.names)}."
-            )
-        valid = [n for n in fits if part[len(n) + 1 :] in overview.categories(n)]
-        name = max(valid or fits, key=len)
-        if not valid:
-            raise DisclosureError(
-                f"{name} has no category {_short(part[len(name) + 1 :])}; it has "
-                f"{', '.join(overview.categories(name))}."
-            )
-        if name in where:
-            raise DisclosureError(f"where names {name} twice; name it once.")
-        where[name] = part[len(name) + 1 :]
-    return where
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:60]}...")
-
-
-# What is shown
+__all__ = [
+    "DatasetView",
+    "DatasetsView",
+    "DecisionView",
+    "ErrorView",
+    "FrontierView",
+    "Names",
+    "OrderView",
+    "RequestBody",
+    "StatisticsView",
+    "StatusView",
+    "TicketView",
+    "VariableView",
+    "View",
+    "chosen",
+    "dataset_address",
+    "margin_path",
+    "read_margin",
+    "read_where",
+    "table_address",
+]
 
 
 def datasets_view(site: Site) -> DatasetsView:
@@ -219,10 +80,8 @@ def dataset_view(site: Site, slug: str) -> DatasetView:
     rule = overview.policy.server.rule
     return DatasetView(
         **_item(overview).model_dump(),
-        variables=[
-            VariableView(name=name, categories=list(categories))
-            for name, categories in overview.variables
-        ],
+        about=about_view(overview),
+        variables=[_variable(overview, name) for name in overview.names],
         rule=rule,
         policy=policy_words(
             overview.policy,
@@ -232,6 +91,24 @@ def dataset_view(site: Site, slug: str) -> DatasetView:
         ),
         policy_version=overview.policy_version,
         orders=orders_of(site, overview),
+    )
+
+
+def about_view(overview: Overview) -> AboutView:
+    """The data in words."""
+    return AboutView(**asdict(overview.words.about))
+
+
+def _variable(overview: Overview, name: str) -> VariableView:
+    words = overview.words.variable(name)
+    return VariableView(
+        name=name,
+        categories=list(overview.categories(name)),
+        title=overview.words.title(name),
+        description=words.description,
+        unit=words.unit,
+        within=words.within,
+        levels=[list(level) for level in words.levels],
     )
 
 
@@ -275,10 +152,12 @@ def status_view(site: Site, slug: str, names: Sequence[str]) -> StatusView:
     why, address = found.why, None
     if found.status is Status.RELEASED:
         why, address = _shown(slug, margin, found.why, out)
-    near = []
+    near, offered = [], []
     if address is None:
         with site.counter.desk(slug) as desk:
             near = [_named(desk, s) for s in desk.near(desk.margin(margin))]
+        if not found.candidate:
+            offered = _instead(site, overview, margin)
     return StatusView(
         margin=list(margin),
         status=found.status,
@@ -286,6 +165,7 @@ def status_view(site: Site, slug: str, names: Sequence[str]) -> StatusView:
         why=why,
         message=said(overview, why),
         near=_near(slug, near, out),
+        instead=offered,
         address=address,
     )
 
@@ -297,7 +177,7 @@ def decision_view(site: Site, slug: str, decided: Decided) -> DecisionView:
     why, address = decided.why, None
     if decided.outcome is Outcome.GRANTED:
         why, address = _shown(slug, decided.margin, decided.why, out)
-    pending = decided.outcome is Outcome.PENDING
+    pending, refused = (decided.outcome is o for o in (Outcome.PENDING, Outcome.REFUSED))
     return DecisionView(
         entry=decided.number,
         outcome=decided.outcome,
@@ -305,6 +185,7 @@ def decision_view(site: Site, slug: str, decided: Decided) -> DecisionView:
         message=said(overview, why),
         margin=list(decided.margin),
         near=_near(slug, decided.near, out),
+        instead=_instead(site, overview, decided.margin) if refused else [],
         address=address,
         ticket=f"{dataset_address(slug)}/requests/{decided.number}" if pending else None,
     )
@@ -347,7 +228,8 @@ def ticket_view(site: Site, slug: str, number: int, actor: str | None) -> Ticket
 
 def said(overview: Overview, why: Why) -> str:
     """The answer in words; first of all, whether what is out rests on less than whole tables."""
-    return why.said if overview.note is None else f"{overview.note} {why.said}"
+    first = "" if overview.note is None else f"{computed(overview.note)} "
+    return first + computed(why.said)
 
 
 def frontier_view(site: Site, slug: str) -> FrontierView:
@@ -358,6 +240,7 @@ def frontier_view(site: Site, slug: str) -> FrontierView:
 
 
 def statistics_view(site: Site, slug: str) -> StatisticsView:
+    site.uses.write(site.database)
     with site.database.read() as session:
         dataset = store.find_dataset(session, slug)
         if dataset is None:
@@ -386,6 +269,21 @@ def _near(
     return [
         MarginView(margin=list(m), status=Status.RELEASED, address=table_address(slug, m))
         for m in kept
+    ]
+
+
+def _instead(site: Site, overview: Overview, margin: Sequence[str]) -> list[InsteadView]:
+    """What could be asked for within a margin."""
+    if overview.closed:
+        return []
+    with site.counter.desk(overview.slug) as desk:
+        found = [(_named(desk, s), known) for s, known in instead(desk, desk.margin(margin))]
+    at = f"{dataset_address(overview.slug)}/status?"
+    return [
+        InsteadView(
+            margin=list(names), known=known, address=at + urlencode({"variables": ",".join(names)})
+        )
+        for names, known in found
     ]
 
 

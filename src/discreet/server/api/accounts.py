@@ -9,18 +9,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from discreet.server import invitations, logins
 from discreet.server.accounts import Account, Key
 from discreet.server.api.replies import Number
 from discreet.server.api.roles import API, Allowed, documented
 from discreet.server.errors import Refused
 from discreet.server.guard import limited
-from discreet.server.identity import Visitor, clear_cookie, cookie_name, set_cookie
-from discreet.server.site import Site, site_of
+from discreet.server.identity import Visitor, clear_cookie, set_cookie
+from discreet.server.logins import InvitationView
+from discreet.server.site import site_of
+from discreet.server.trail import address_of, by
 from discreet.server.views import View
 
 router = APIRouter(prefix=API, tags=["accounts"])
 RoleOfAccount = Literal["analyst", "custodian", "auditor"]
 Password = Annotated[str, Field(min_length=1, max_length=1_000)]
+Email = Annotated[str, Field(max_length=254, examples=["ada@example.org"])]
 
 
 class Body(BaseModel):
@@ -30,6 +34,7 @@ class Body(BaseModel):
 class LoginBody(Body):
     name: str = Field(max_length=200)
     password: Password
+    code: str = Field("", max_length=40, description="Of the second factor, or for recovery.")
 
 
 class PasswordBody(Body):
@@ -40,18 +45,20 @@ class PasswordBody(Body):
 class UserBody(Body):
     name: str = Field(max_length=64, examples=["ada"])
     role: RoleOfAccount
-    password: Password | None = None
+    email: Email | None = None
 
 
 class UserChanges(Body):
     role: RoleOfAccount | None = None
     active: bool | None = None
-    password: Password | None = None
+
+
+class EmailBody(Body):
+    email: Email | None = Field(description="Where notices go; none: there are none.")
 
 
 class KeyBody(Body):
     name: str = Field(min_length=1, max_length=100, examples=["nightly download"])
-    user_id: int | None = Field(None, description="Of whom; for custodians. None: your own.")
 
 
 class MeView(View):
@@ -67,6 +74,14 @@ class UserView(View):
     role: RoleOfAccount
     active: bool
     created_at: str
+    email: str | None
+    password: bool = Field(description="Is there one?")
+    second_factor: bool
+    issuer: str | None = Field(description="Who vouches for the account instead of a password.")
+
+
+class NewUserView(UserView):
+    invitation: InvitationView
 
 
 class UsersView(View):
@@ -98,22 +113,16 @@ class NewKeyView(View):
 )
 def login(request: Request, response: Response, who: Allowed, body: LoginBody) -> MeView:
     """Start a session: a cookie, and the token that changes must be sent with."""
-    site = site_of(request)
-    found = site.accounts.authenticate(body.name, body.password)
-    if found is None or found.user_id is None:
-        raise Refused(401, "wrong_login", "the name or the password is wrong.")
-    token, csrf = site.accounts.start_session(found.user_id, _token(request, site))
-    set_cookie(response, site.settings, token)
+    found, token, csrf = logins.log_in(request, body.name, body.password, body.code)
+    set_cookie(response, site_of(request).settings, token)
     return MeView(name=found.name, role=found.role, csrf=csrf, via="session")
 
 
 @router.post("/logout", status_code=204, responses=documented())
 def logout(request: Request, who: Allowed) -> Response:
     """End the session."""
-    site, response = site_of(request), Response(status_code=204)
-    if token := _token(request, site):
-        site.accounts.end_session(token)
-    clear_cookie(response, site.settings)
+    response = Response(status_code=204)
+    logins.log_out(request, response)
     return response
 
 
@@ -132,12 +141,20 @@ def me(who: Allowed) -> MeView:
 def change_password(request: Request, who: Allowed, body: PasswordBody) -> Response:
     """A new password; sessions end, keys stay."""
     site = site_of(request)
-    if site.accounts.authenticate(who.name, body.old) is None:
+    if site.accounts.authenticate(who.name, body.old, address_of(request)) is None:
+        request.state.noted = True  # in the trail, by what was tried
         raise Refused(403, "wrong_login", "the old password is wrong.")
-    site.accounts.change_password(_own(who), body.new)
+    site.accounts.change_password(_own(who), body.new, by(request, who))
     response = Response(status_code=204)
     clear_cookie(response, site.settings)
     return response
+
+
+@router.post("/me/email", status_code=204, responses=documented())
+def change_email(request: Request, who: Allowed, body: EmailBody) -> Response:
+    """Where notices about your requests go."""
+    site_of(request).accounts.set_email(_own(who), body.email, by(request, who))
+    return Response(status_code=204)
 
 
 @router.get("/keys", response_model=KeysView, responses=documented())
@@ -154,18 +171,17 @@ def keys(
 
 @router.post("/keys", status_code=201, response_model=NewKeyView, responses=documented())
 def make_key(request: Request, who: Allowed, body: KeyBody) -> NewKeyView:
-    """A new key, of yours or, for custodians, of anybody."""
-    owner = _own(who) if body.user_id is None else body.user_id
-    if owner != who.user_id and who.role != "custodian":
-        raise Refused(403, "not_allowed", "only custodians make keys for others.")
-    return NewKeyView(key=site_of(request).accounts.make_key(owner, body.name))
+    """A new key of yours."""
+    logins.check_factor(request, who)
+    made = site_of(request).accounts.make_key(_own(who), body.name, by(request, who))
+    return NewKeyView(key=made)
 
 
 @router.delete("/keys/{number}", status_code=204, responses=documented())
 def revoke_key(request: Request, who: Allowed, number: Number) -> Response:
     """End a key: your own, or as a custodian anybody's."""
     owner = None if who.role == "custodian" else _own(who)
-    site_of(request).accounts.revoke_key(number, owner)
+    site_of(request).accounts.revoke_key(number, owner, by(request, who))
     return Response(status_code=204)
 
 
@@ -175,28 +191,39 @@ def users(request: Request, who: Allowed) -> UsersView:
     return UsersView(users=[_user_view(user) for user in site_of(request).accounts.users()])
 
 
-@router.post("/users", status_code=201, response_model=UserView, responses=documented())
-def create_user(request: Request, who: Allowed, body: UserBody) -> UserView:
-    """A new account; without a password it can use keys only."""
-    return _user_view(site_of(request).accounts.create(body.name, body.role, body.password))
+@router.post("/users", status_code=201, response_model=NewUserView, responses=documented())
+def create_user(request: Request, who: Allowed, body: UserBody) -> NewUserView:
+    """A new account, and the invitation with which its owner sets the password."""
+    accounts, actor = site_of(request).accounts, by(request, who)
+    made = accounts.create(body.name, body.role, email=body.email, by=actor)
+    invitation = invitations.invite(accounts, made.id, actor)
+    told = logins.hand_over(request, made, invitation)
+    return NewUserView(**_user_view(made).model_dump(), invitation=told)
+
+
+@router.post(
+    "/users/{number}/invitation",
+    status_code=201,
+    response_model=InvitationView,
+    responses=documented(),
+)
+def invite_user(request: Request, who: Allowed, number: Number) -> InvitationView:
+    """A new invitation, for who has no password yet or has lost it."""
+    accounts = site_of(request).accounts
+    made = invitations.invite(accounts, number, by(request, who))
+    return logins.hand_over(request, accounts.user(number), made)
 
 
 @router.patch("/users/{number}", response_model=UserView, responses=documented())
 def change_user(request: Request, who: Allowed, number: Number, body: UserChanges) -> UserView:
-    """Another role or password, or close the account or open it again."""
-    accounts = site_of(request).accounts
+    """Another role, or close the account or open it again."""
+    accounts, actor = site_of(request).accounts, by(request, who)
     accounts.user(number)
     if body.role is not None:
-        accounts.set_role(number, body.role)
-    if body.password is not None:
-        accounts.change_password(number, body.password)
+        accounts.set_role(number, body.role, actor)
     if body.active is not None:
-        accounts.set_active(number, body.active)
+        accounts.set_active(number, body.active, actor)
     return _user_view(accounts.user(number))
-
-
-def _token(request: Request, site: Site) -> str | None:
-    return request.cookies.get(cookie_name(site.settings))
 
 
 def _own(who: Visitor) -> int:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from discreet.errors import DisclosureError
 from discreet.server.api.replies import Number, Slug, Text
 from discreet.server.api.roles import ONE, Allowed, documented
+from discreet.server.asking import deciding
 from discreet.server.custody import (
     DryRunView,
     LedgerView,
@@ -83,24 +84,28 @@ def verification(request: Request, who: Allowed, slug: Slug) -> VerificationView
 
 
 @router.get("/space", response_model=SpaceView, responses=documented(404))
+@deciding
 def space(request: Request, who: Allowed, slug: Slug) -> SpaceView:
     """How many margins are released, possible and gone; for custodians also the risk left."""
     return space_view(site_of(request), slug, cells=who.role == "custodian")
 
 
 @router.get("/refusals", response_model=RefusalsView, responses=documented(404))
+@deciding
 def refusals(request: Request, who: Allowed, slug: Slug) -> RefusalsView:
     """What was refused as unsafe, and what that tells."""
     return refusals_view(site_of(request), slug)
 
 
 @router.get("/pending", response_model=PendingView, responses=documented(404))
+@deciding
 def pending(request: Request, who: Allowed, slug: Slug, cost: bool = False) -> PendingView:
     """What waits for a decision; with `cost`, what each would close off."""
     return pending_view(site_of(request), slug, cost=cost)
 
 
 @router.post("/pending/{number}/approve", response_model=DecisionView, responses=documented(404))
+@deciding
 def approve(
     request: Request, who: Allowed, slug: Slug, number: Number, body: NoteBody
 ) -> DecisionView:
@@ -112,6 +117,7 @@ def approve(
 
 
 @router.post("/pending/{number}/reject", response_model=DecisionView, responses=documented(404))
+@deciding
 def reject(
     request: Request, who: Allowed, slug: Slug, number: Number, body: NoteBody
 ) -> DecisionView:
@@ -129,6 +135,7 @@ def policy(request: Request, who: Allowed, slug: Slug) -> PolicyView:
 
 
 @router.post("/policy/dry-run", response_model=DryRunView, responses=documented(404))
+@deciding
 def dry_run(request: Request, who: Allowed, slug: Slug, body: DryRunBody) -> DryRunView:
     """What another policy would change; nothing is changed."""
     site = site_of(request)
@@ -137,6 +144,7 @@ def dry_run(request: Request, who: Allowed, slug: Slug, body: DryRunBody) -> Dry
 
 
 @router.post("/policy", response_model=PolicyView, responses=documented(404))
+@deciding
 def change_policy(request: Request, who: Allowed, slug: Slug, body: PolicyBody) -> PolicyView:
     """Other terms from now on."""
     site = site_of(request)
@@ -154,6 +162,7 @@ def listed(request: Request, who: Allowed, slug: Slug) -> ListedView:
 
 
 @router.post("/listed", response_model=ListedView, responses=documented(404))
+@deciding
 def list_margins(request: Request, who: Allowed, slug: Slug, body: ListedBody) -> ListedView:
     """What can be asked for from now on: these tables and everything within them."""
     site = site_of(request)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from discreet.server.api.replies import Slug, tagged
 from discreet.server.api.roles import API, Allowed, documented
 from discreet.server.asking import describe, look
+from discreet.server.languages import speaking
 from discreet.server.site import site_of
 from discreet.server.views import (
     DatasetsView,
@@ -21,6 +22,7 @@ from discreet.server.views import (
     StatusView,
     datasets_view,
     frontier_view,
+    said,
     statistics_view,
 )
 
@@ -46,12 +48,15 @@ async def status(
     who: Allowed,
     slug: Slug,
     variables: Annotated[str, Query(examples=["Race,Income"], max_length=10_000)],
+    lang: Annotated[Literal["en", "de"], Query(description="Of the message.")] = "en",
 ) -> Response:
     """Is the table out, could it be asked for, or is it gone; and what is near it?"""
     site = site_of(request)
     overview = await run_in_threadpool(site.catalogue.dataset, slug)
-    names = split_names(variables, overview.names)
-    return tagged(request, await look(request, slug, names))
+    view = await look(request, slug, split_names(variables, overview.names))
+    with speaking(lang):
+        view = view.model_copy(update={"message": said(overview, view.why)})
+    return tagged(request, view)
 
 
 @router.get("/{slug}/frontier", response_model=FrontierView, responses={**documented(404), **SAME})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, BackgroundTasks, Depends
+from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -29,13 +29,11 @@ PENDING: dict[int | str, dict[str, Any]] = {
     responses={**documented(404), **PENDING},
     dependencies=[Depends(limited("decisions"))],
 )
-async def request_table(
-    request: Request, who: Allowed, slug: Slug, body: RequestBody, later: BackgroundTasks
-) -> Response:
+async def request_table(request: Request, who: Allowed, slug: Slug, body: RequestBody) -> Response:
     """Ask for a table: it is granted, refused, or put before a custodian."""
-    view = await ask(request, slug, body.variables, who, later)
+    view = await ask(request, slug, body.variables, who)
     status = 202 if view.outcome is Outcome.PENDING else 200
-    return Response(view.model_dump_json(), status, None, "application/json", later)
+    return Response(view.model_dump_json(), status, None, "application/json")
 
 
 @router.get("/{number}", response_model=TicketView, responses=documented(404))

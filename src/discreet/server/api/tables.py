@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, BackgroundTasks, Path, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from discreet.server.api.replies import Slug, Text, known, with_tag
 from discreet.server.api.roles import ONE, Allowed, documented
+from discreet.server.asking import deciding
+from discreet.server.catalogue import Published
 from discreet.server.formats import MEDIA_TYPES, Format, write
-from discreet.server.operation import note_uses
+from discreet.server.naming import read_levels
+from discreet.server.shapes import AboutView, NamedView
 from discreet.server.site import site_of
-from discreet.server.views import Names, VariableView, View, read_margin, read_where, served
+from discreet.server.views import Names, View, read_margin, read_where, served
 
 router = APIRouter(prefix=f"{ONE}/tables", tags=["tables"])
 MARGIN = re.compile(r"/datasets/[^/]+/tables/(.+?)(?:/withdraw)?$")
@@ -37,16 +40,21 @@ class SourceView(View):
     address: str
 
 
+class TableVariableView(NamedView):
+    level: int = Field(description="How far its categories are merged; 0 is not at all.")
+
+
 class TableView(View):
     note: str | None = Field(description="Said if linear or outer bounds were proof enough.")
     dataset: str
     title: str
     margin: Names
     where: dict[str, str]
-    variables: list[VariableView]
+    variables: list[TableVariableView]
     values: list[int] = Field(description="Counts, the last variable running fastest.")
     total: int
     source: SourceView
+    about: AboutView
 
 
 class JsonStatView(View):
@@ -58,11 +66,16 @@ class JsonStatView(View):
     label: str
     source: str
     updated: str
+    role: dict[str, list[str]] = Field({}, description="Which variables are areas.")
     id: list[str]
     size: list[int]
     dimension: dict[str, Any]
     value: list[int]
     extension: dict[str, Any]
+
+
+Where = Annotated[list[str], Query(examples=[["Race:White"]], max_length=1_000)]
+Level = Annotated[list[str], Query(examples=[["Race:1"]], max_length=1_000)]
 
 
 class WithdrawBody(BaseModel):
@@ -82,8 +95,14 @@ CONTENT: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The table.",
         "content": {
-            "text/csv": {"schema": {"type": "string"}},
-            MEDIA_TYPES[Format.PARQUET]: {"schema": {"type": "string", "format": "binary"}},
+            **{
+                MEDIA_TYPES[kind].partition(";")[0]: {"schema": {"type": "string"}}
+                for kind in (Format.CSV, Format.SDMX_CSV, Format.PX)
+            },
+            **{
+                MEDIA_TYPES[kind]: {"schema": {"type": "string", "format": "binary"}}
+                for kind in (Format.PARQUET, Format.XLSX)
+            },
         },
     },
     304: {"description": "As the ETag that was sent."},
@@ -91,6 +110,7 @@ CONTENT: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("/{margin:path}/withdraw", response_model=WithdrawnView, responses=documented(404))
+@deciding
 def withdraw(
     request: Request, who: Allowed, slug: Slug, margin: Margin, body: WithdrawBody
 ) -> WithdrawnView:
@@ -112,23 +132,31 @@ def table(
     who: Allowed,
     slug: Slug,
     margin: Margin,
-    later: BackgroundTasks,
     format: Format = Format.JSON,
-    where: Annotated[list[str], Query(examples=[["Race:White"]], max_length=1_000)] = [],  # noqa: B006
+    where: Where = [],  # noqa: B006
+    level: Level = [],  # noqa: B006
 ) -> Response:
-    """A table that is out, or follows from one that is; `where` cuts it to one category each."""
+    """A table that is out, or follows from one that is.
+
+    `where` cuts it to one category each; `level` adds categories up, as the codebook's hierarchies
+    have them.
+    """
     site = site_of(request)
     overview = site.catalogue.dataset(slug)
     names = read_margin(overview, raw_margin(request, margin))
     found = site.catalogue.published(slug, names, read_where(overview, where))
+    return sent(request, found.merged(read_levels(overview, level)), format)
+
+
+def sent(request: Request, found: Published, format: Format) -> Response:
+    """The table in a format; 304 if the sender has it."""
+    site = site_of(request)
     tag = f"{found.hash}-{format}"
     if known(request, tag):
         return with_tag(request, b"", "", tag)
-    written = write(found, format, base_address(request))
-    response = with_tag(request, written.body, written.media_type, tag, written.filename)
-    later.add_task(note_uses, site, overview.id, [f"download {format}"])
-    response.background = later
-    return response
+    written = write(found, format, base_address(request), site.settings.title)
+    request.state.use = found.dataset.id, f"download {format}"  # for `Copies` to count
+    return with_tag(request, written.body, written.media_type, tag, written.filename)
 
 
 def raw_margin(request: Request, decoded: str) -> str:

@@ -20,8 +20,21 @@ from discreet.data.database import hidden
 from discreet.errors import LedgerError, OutputError
 from discreet.server.ledger.chain import Verified, verify_all
 from discreet.server.ledger.database import Database, migrate, open_database
-from discreet.server.ledger.schema import ApiKey, Base, Dataset, Entry, Publication, Use, User
+from discreet.server.ledger.marks import SECRET
+from discreet.server.ledger.schema import (
+    ApiKey,
+    Base,
+    Dataset,
+    Entry,
+    Mark,
+    Publication,
+    Token,
+    Trail,
+    Use,
+    User,
+)
 from discreet.server.ledger.store import datasets
+from discreet.server.ledger.trail import HEAD, verify_trail
 
 KINDS: dict[str, type[Base]] = {
     "dataset": Dataset,
@@ -30,7 +43,11 @@ KINDS: dict[str, type[Base]] = {
     "use": Use,
     "user": User,
     "api_key": ApiKey,
+    "token": Token,
+    "trail": Trail,
+    "mark": Mark,
 }
+LASTING = "recovery"  # the tokens that a backup keeps; others are over soon
 OWNED = (Entry, Publication, Use)  # by the data set in the line before
 SQLITE = b"SQLite format 3\0"
 
@@ -48,7 +65,7 @@ def export(session: Session, dataset: Dataset) -> Iterator[str]:
 
 
 def export_all(session: Session, *, accounts: bool = False) -> Iterator[str]:
-    """Every data set; with `accounts`, also users, keys (both hashed) and uses."""
+    """Every data set and the trail; with `accounts`, also users, keys (both hashed) and uses."""
     for dataset in datasets(session):
         yield from export(session, dataset)
         if accounts:
@@ -59,10 +76,23 @@ def export_all(session: Session, *, accounts: bool = False) -> Iterator[str]:
             yield _line("user", _fields(user, "id"))
         for key in session.scalars(select(ApiKey).order_by(ApiKey.id)):
             yield _line("api_key", _fields(key, "id"))
+        for token in session.scalars(select(Token).filter_by(kind=LASTING).order_by(Token.id)):
+            yield _line("token", _fields(token, "id"))
+    yield from export_trail(session)
+
+
+def export_trail(session: Session) -> Iterator[str]:
+    """Who did what with accounts, a JSON line each, where it ends, and which secret is needed."""
+    found = select(Trail).order_by(Trail.number)
+    for row in session.scalars(found, execution_options={"yield_per": 500}):
+        yield _line("trail", _fields(row))
+        session.expunge(row)
+    for mark in session.scalars(select(Mark).where(Mark.name.in_([HEAD, SECRET]))):
+        yield _line("mark", _fields(mark))
 
 
 def load(session: Session, lines: Iterable[str]) -> list[Verified]:
-    """What was exported, into a database without it; raises unless every ledger holds."""
+    """What was exported, into a database without it; raises unless ledgers and trail hold."""
     owner: Dataset | None = None
     for number, line in enumerate(lines, start=1):
         try:
@@ -99,6 +129,8 @@ def load(session: Session, lines: Iterable[str]) -> list[Verified]:
     for verified in found:
         for problem in verified.problems:
             raise LedgerError(f"the ledger of {verified.slug} does not hold: {problem}")
+    for problem in verify_trail(session).problems:
+        raise LedgerError(f"the trail of accounts does not hold: {problem}")
     return found
 
 
@@ -141,7 +173,7 @@ def restore(path: str | Path, url: str) -> list[Verified]:
 
 
 def _fill(session: Session, path: Path, sqlite: bool, url: str) -> list[Verified]:
-    for model in (Dataset, User):
+    for model in (Dataset, User, Trail):
         if session.scalars(select(model).limit(1)).first() is not None:
             raise LedgerError(f"{hidden(url)} is not empty; restore into a new database.")
     if not sqlite:

@@ -283,3 +283,26 @@ class Use(Base):
     day: Mapped[str] = mapped_column(primary_key=True)
     what: Mapped[str] = mapped_column(primary_key=True)
     n: Mapped[int]
+
+
+class Rate(Base):
+    """How much a client did within some seconds; `worker`: where, or "" for all together."""
+
+    __tablename__ = "rates"
+
+    client: Mapped[str] = mapped_column(primary_key=True)  # a keyed hash
+    what: Mapped[str] = mapped_column(primary_key=True)
+    slot: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    worker: Mapped[str] = mapped_column(primary_key=True)
+    n: Mapped[int]
+
+
+class Meter(Base):
+    """What a worker has counted, for metrics."""
+
+    __tablename__ = "meters"
+
+    worker: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    labels: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[float]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from discreet.errors import LedgerError
+from discreet.server.ledger import tallies
 from discreet.server.ledger.chain import START, entry_hash, shape_of, table_hash, terms_of
 from discreet.server.ledger.schema import Dataset, Entry, Kind, Mark, Publication, Use, now
 
@@ -276,15 +276,8 @@ def mark(session: Session, name: str, value: str) -> None:
 
 def use(session: Session, dataset_id: int, what: str, n: int = 1) -> None:
     """Something was done with a data set today, `n` times more. Within `Database.write`."""
-    dialect = session.get_bind().dialect.name
-    insert = (sqlite if dialect == "sqlite" else postgresql).insert(Use)
     day = datetime.now(UTC).date().isoformat()
-    insert = insert.values(dataset_id=dataset_id, day=day, what=what, n=n)
-    session.execute(
-        insert.on_conflict_do_update(
-            index_elements=["dataset_id", "day", "what"], set_={"n": Use.n + insert.excluded.n}
-        )
-    )
+    tallies.add(session, Use, "n", n, dataset_id=dataset_id, day=day, what=what)
 
 
 def uses(session: Session, dataset: Dataset) -> list[Use]:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import or_, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from discreet.server.ledger.chain import START, Problem, missing_guards
@@ -79,10 +80,6 @@ def append(
     """The next entry, and the new head; the last step of a transaction, which it makes wait."""
     session.flush()
     head = _head(session)
-    if head is None:
-        head = Mark(name=HEAD, value=f"0:{START}")
-        session.add(head)
-        session.flush()
     number, _, before = head.value.partition(":")
     entry = Trail(
         number=int(number) + 1,
@@ -151,10 +148,17 @@ def verify_trail(session: Session, *, head: str | None = None) -> VerifiedTrail:
     return VerifiedTrail(number, f"{number}:{before}", tuple(problems))
 
 
-def _head(session: Session) -> Mark | None:
+def _head(session: Session) -> Mark:
     """Locked until the end of the transaction."""
     found = select(Mark).where(Mark.name == HEAD).with_for_update()
-    return session.scalar(found.execution_options(populate_existing=True))
+    found = found.execution_options(populate_existing=True)
+    head = session.scalar(found)
+    if head is None:  # the first entry; another may be the first at the same time
+        dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
+        first = dialect.insert(Mark).values(name=HEAD, value=f"0:{START}")
+        session.execute(first.on_conflict_do_nothing())
+        head = session.scalars(found).one()
+    return head
 
 
 def _matches(stored: Mapping[str, Any]) -> bool:

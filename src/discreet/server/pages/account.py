@@ -1,4 +1,4 @@
-"""One's own account: the password and the keys."""
+"""One's own account: the password, the e-mail address and the keys."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from fastapi.responses import RedirectResponse, Response
 from discreet.server.accounts import AccountError
 from discreet.server.api.roles import ACCOUNTS
 from discreet.server.guard import limited
-from discreet.server.identity import Visitor, cookie_name, needs, set_cookie
+from discreet.server.identity import Visitor, needs, set_cookie
+from discreet.server.logins import check_factor, factors_of
 from discreet.server.pages.render import page
 from discreet.server.site import Site, site_of
+from discreet.server.trail import address_of, by
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]
@@ -20,7 +22,9 @@ Own = Annotated[Visitor, Depends(needs(*sorted(ACCOUNTS)))]
 Text = Annotated[str, Form(max_length=1_000)]
 DONE = {
     "password": "The password is changed; other sessions with the old one are ended.",
+    "email": "The e-mail address is changed.",
     "revoked": "The key is revoked.",
+    "factor": "The second factor is removed; other sessions are ended.",
 }
 
 
@@ -33,24 +37,34 @@ def account(request: Request, site: Here, who: Own, done: str = "") -> Response:
 def change_password(request: Request, site: Here, who: Own, old: Text, new: Text) -> Response:
     """A new password; this session goes on as a new one, others end."""
     try:
-        if site.accounts.authenticate(who.name, old) is None:
+        if site.accounts.authenticate(who.name, old, address_of(request)) is None:
             raise AccountError("the old password is wrong.")
-        site.accounts.change_password(_id(who), new)
+        site.accounts.change_password(own_id(who), new, by(request, who))
     except AccountError as error:
         return _account(request, site, who, error=str(error), status=422)
     response = RedirectResponse("/account?done=password", 303)
     if who.via == "session":
-        before = request.cookies.get(cookie_name(site.settings))
-        token, _ = site.accounts.start_session(_id(who), before)
+        token, _ = site.accounts.start_session(own_id(who), passed=who.passed, again=True)
         set_cookie(response, site.settings, token)
     return response
+
+
+@router.post("/account/email")
+def change_email(request: Request, site: Here, who: Own, email: Text = "") -> Response:
+    """Where notices go."""
+    try:
+        site.accounts.set_email(own_id(who), email, by(request, who))
+    except AccountError as error:
+        return _account(request, site, who, error=str(error), status=422)
+    return RedirectResponse("/account?done=email", 303)
 
 
 @router.post("/account/keys")
 def add_key(request: Request, site: Here, who: Own, name: Text) -> Response:
     """A new key, on the page that answers and never again."""
     try:
-        key = site.accounts.make_key(_id(who), name)
+        check_factor(request, who)
+        key = site.accounts.make_key(own_id(who), name, by(request, who))
     except AccountError as error:
         return _account(request, site, who, error=str(error), status=422)
     return _account(request, site, who, key=key)
@@ -59,7 +73,7 @@ def add_key(request: Request, site: Here, who: Own, name: Text) -> Response:
 @router.post("/account/keys/{key_id}/revoke")
 def revoke(request: Request, site: Here, who: Own, key_id: int) -> Response:
     try:
-        site.accounts.revoke_key(key_id, _id(who))
+        site.accounts.revoke_key(key_id, own_id(who), by(request, who))
     except AccountError as error:
         return _account(request, site, who, error=str(error), status=422)
     return RedirectResponse("/account?done=revoked", 303)
@@ -75,11 +89,21 @@ def _account(
     key: str = "",
     status: int = 200,
 ) -> Response:
-    keys = [one for one in site.accounts.keys(_id(who)) if one.revoked_at is None]
-    view = {"keys": keys, "said": said, "error": error, "key": key}
-    return page(request, "account", who, status=status, **view)
+    keys = [one for one in site.accounts.keys(own_id(who)) if one.revoked_at is None]
+    return page(
+        request,
+        "account",
+        who,
+        status=status,
+        account=site.accounts.user(own_id(who)),
+        codes_left=factors_of(request).codes_left(own_id(who)),
+        keys=keys,
+        said=said,
+        error=error,
+        key=key,
+    )
 
 
-def _id(who: Visitor) -> int:
+def own_id(who: Visitor) -> int:
     assert who.user_id is not None  # nobody else is let in
     return who.user_id

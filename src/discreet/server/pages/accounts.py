@@ -1,4 +1,4 @@
-"""Logging in and out; users and their keys."""
+"""Users, for custodians: accounts, roles, invitations, keys that are to end."""
 
 from __future__ import annotations
 
@@ -7,61 +7,25 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from discreet.server.accounts import AccountError
-from discreet.server.guard import limited
-from discreet.server.identity import (
-    Visitor,
-    clear_cookie,
-    cookie_name,
-    needs,
-    set_cookie,
-    visitor,
-)
+from discreet.server import invitations
+from discreet.server.accounts import Account, AccountError
+from discreet.server.identity import Visitor, needs
+from discreet.server.invitations import Invitation
+from discreet.server.logins import InvitationView, hand_over
 from discreet.server.pages.render import page
 from discreet.server.site import Site, site_of
+from discreet.server.trail import by
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]
-Someone = Annotated[Visitor, Depends(visitor)]
 Custodian = Annotated[Visitor, Depends(needs("custodian"))]
 Text = Annotated[str, Form(max_length=1_000)]
-WRONG = "The name or the password is wrong."
 DONE = {
-    "added": "The account is there.",
     "closed": "The account is closed, with its sessions and keys.",
     "opened": "The account is open again; it needs new keys.",
-    "password": "The password is changed; whoever was logged in with the old one no longer is.",
+    "role": "The role is changed; its sessions and keys are ended.",
     "revoked": "The key is revoked.",
 }
-
-
-@router.get("/login")
-def login(request: Request, who: Someone, next: str = "") -> Response:
-    return page(request, "login", who, next=local(next), error="")
-
-
-@router.post("/login", dependencies=[Depends(limited("logins"))])
-def log_in(request: Request, site: Here, name: Text, password: Text, next: Text = "") -> Response:
-    """Start a session; a wrong name and a wrong password look the same."""
-    found = site.accounts.authenticate(name, password)
-    if found is None or found.user_id is None:
-        return page(request, "login", None, status=401, next=local(next), error=WRONG)
-    old = request.cookies.get(cookie_name(site.settings))
-    token, _ = site.accounts.start_session(found.user_id, old)
-    home = "/desk" if found.role in ("custodian", "auditor") else "/"
-    response = RedirectResponse(local(next) or home, 303)
-    set_cookie(response, site.settings, token)
-    return response
-
-
-@router.post("/logout")
-def log_out(request: Request, site: Here, who: Someone) -> Response:
-    token = request.cookies.get(cookie_name(site.settings))
-    if token and who.via == "session":
-        site.accounts.end_session(token)
-    response = RedirectResponse("/", 303)
-    clear_cookie(response, site.settings)
-    return response
 
 
 @router.get("/desk/users")
@@ -71,13 +35,34 @@ def users(request: Request, site: Here, who: Custodian, done: str = "") -> Respo
 
 @router.post("/desk/users")
 def add_user(
-    request: Request, site: Here, who: Custodian, name: Text, role: Text, password: Text = ""
+    request: Request, site: Here, who: Custodian, name: Text, role: Text, email: Text = ""
 ) -> Response:
+    """A new account, and its invitation, on the page that answers and never again."""
     try:
-        site.accounts.create(name, role, password or None)
+        made = site.accounts.create(name, role, email=email, by=by(request, who))
+        invitation = invitations.invite(site.accounts, made.id, by(request, who))
     except AccountError as error:
         return _users(request, site, who, error=str(error), status=422)
-    return RedirectResponse("/desk/users?done=added", 303)
+    return _invited(request, site, who, made, invitation)
+
+
+@router.post("/desk/users/{user_id}/invitation")
+def invite(request: Request, site: Here, who: Custodian, user_id: int) -> Response:
+    """With it the person sets a password; nobody else learns it."""
+    try:
+        invitation = invitations.invite(site.accounts, user_id, by(request, who))
+    except AccountError as error:
+        return _users(request, site, who, error=str(error), status=422)
+    return _invited(request, site, who, site.accounts.user(user_id), invitation)
+
+
+@router.post("/desk/users/{user_id}/role")
+def set_role(request: Request, site: Here, who: Custodian, user_id: int, role: Text) -> Response:
+    try:
+        site.accounts.set_role(user_id, role, by(request, who))
+    except AccountError as error:
+        return _users(request, site, who, error=str(error), status=422)
+    return RedirectResponse("/desk/users?done=role", 303)
 
 
 @router.post("/desk/users/{user_id}/active")
@@ -85,40 +70,26 @@ def set_active(
     request: Request, site: Here, who: Custodian, user_id: int, active: Annotated[bool, Form()]
 ) -> Response:
     try:
-        site.accounts.set_active(user_id, active)
+        site.accounts.set_active(user_id, active, by(request, who))
     except AccountError as error:
         return _users(request, site, who, error=str(error), status=422)
     return RedirectResponse(f"/desk/users?done={'opened' if active else 'closed'}", 303)
 
 
-@router.post("/desk/users/{user_id}/password")
-def set_password(
-    request: Request, site: Here, who: Custodian, user_id: int, password: Text
-) -> Response:
-    try:
-        site.accounts.change_password(user_id, password)
-    except AccountError as error:
-        return _users(request, site, who, error=str(error), status=422)
-    return RedirectResponse("/desk/users?done=password", 303)
-
-
-@router.post("/desk/users/{user_id}/keys")
-def add_key(request: Request, site: Here, who: Custodian, user_id: int, name: Text) -> Response:
-    """A new key, on the page that answers and never again."""
-    try:
-        key = site.accounts.make_key(user_id, name)
-    except AccountError as error:
-        return _users(request, site, who, error=str(error), status=422)
-    return _users(request, site, who, key=key, key_of=site.accounts.user(user_id).name)
-
-
 @router.post("/desk/keys/{key_id}/revoke")
 def revoke(request: Request, site: Here, who: Custodian, key_id: int) -> Response:
     try:
-        site.accounts.revoke_key(key_id)
+        site.accounts.revoke_key(key_id, by=by(request, who))
     except AccountError as error:
         return _users(request, site, who, error=str(error), status=422)
     return RedirectResponse("/desk/users?done=revoked", 303)
+
+
+def _invited(
+    request: Request, site: Site, who: Visitor, account: Account, invitation: Invitation
+) -> Response:
+    told = hand_over(request, account, invitation)
+    return _users(request, site, who, invitation=told, invited=account.name)
 
 
 def _users(
@@ -128,8 +99,8 @@ def _users(
     *,
     said: str = "",
     error: str = "",
-    key: str = "",
-    key_of: str = "",
+    invitation: InvitationView | None = None,
+    invited: str = "",
     status: int = 200,
 ) -> Response:
     keys = site.accounts.keys()
@@ -142,18 +113,9 @@ def _users(
             (user, [k for k in keys if k.user_id == user.id and k.revoked_at is None])
             for user in site.accounts.users()
         ],
+        waiting=invitations.open_invitations(site.accounts),
         said=said,
         error=error,
-        key=key,
-        key_of=key_of,
+        invitation=invitation,
+        invited=invited,
     )
-
-
-def local(address: str) -> str:
-    """An address of this site, or nothing.
-
-    >>> local("/desk/czech"), local("//elsewhere.org"), local("https://elsewhere.org")
-    ('/desk/czech', '', '')
-    """
-    own = address.startswith("/") and not address.startswith(("//", "/\\"))
-    return address if own and address.isprintable() else ""

@@ -52,4 +52,19 @@ def _colours() -> str:
 
 
 def _variables(palette: Palette) -> str:
-    return " ".join(f"--{name}: {colour};" for name, colour in palette.to_dict().items())
+    named = [*palette.to_dict().items(), *_shades(palette)]
+    return " ".join(f"--{name}: {colour};" for name, colour in named)
+
+
+def _shades(palette: Palette) -> list[tuple[str, str]]:
+    """Colours of a map, from the paper to what is released.
+
+    >>> [colour for _, colour in _shades(LIGHT)]
+    ['#dae7f2', '#aac7e0', '#79a7ce', '#4887bc', '#0b5fa5']
+    """
+    ends = [[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (palette.paper, palette.released)]
+    mixed = [
+        [round(a + (b - a) * share) for a, b in zip(*ends, strict=True)]
+        for share in (0.15, 0.35, 0.55, 0.75, 1.0)
+    ]
+    return [(f"map{i}", "#" + "".join(f"{c:02x}" for c in one)) for i, one in enumerate(mixed)]

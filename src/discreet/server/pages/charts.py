@@ -6,7 +6,7 @@ a phone, where labels stand above their bars.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -14,48 +14,86 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from discreet.decision.answering.answer import Status
-from discreet.look.palette import number, percent, plural
+from discreet.look.palette import plural
 from discreet.look.theme import NARROW, WIDE, printable
 from discreet.server.catalogue import Published
+from discreet.server.languages import gettext as _
+from discreet.server.languages import ngettext
 from discreet.server.pages.grid import Grid
+from discreet.server.pages.words import number, percent
 from discreet.server.views import OrderView
 
 BAR, GAP, LINE = 16, 8, 18
 LETTER = 6.6  # pixels of a letter of 12
 MOST_BARS = 40
+PANELS = 8  # columns that are drawn beside each other
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A chart in both widths; `more` rows are not drawn."""
+    """A chart in both widths; `more` rows are not drawn; `summed`: columns were added up."""
 
     wide: Markup
     phone: Markup
     more: int = 0
+    summed: bool = False
 
 
-def count_bars(table: Grid, *, title: str) -> Drawn:
-    """Counts as bars from 0: a row of bars for each row, a column of them for each category."""
-    most = max(1, MOST_BARS // max(1, len(table.columns)))
-    shown = table.rows[:most]
-    named = _ambiguous(table)
-    rows = [(_parts(table.beside, row.labels, named), row.counts) for row in shown]
-    columns: tuple[str, ...] = ("",)
-    if table.above is not None:
-        above = (table.above,) * len(table.columns)
-        columns = _parts(above, table.columns, named)
-    high = max((n for row in shown for n in row.counts), default=0)
-    told = f"{plural(len(rows), 'row')} of bars; the longest is {number(high)}. "
-    told += "The same counts are in the table on this page."
-    wide, phone = (draw(rows, columns, high, title, told) for draw in (_beside, _below))
-    return Drawn(wide, phone, table.all_rows - len(rows))
+@dataclass(frozen=True)
+class Scale:
+    """The largest value, and how values are written."""
+
+    high: float
+    said: Callable[[float], str]
+
+    @property
+    def room(self) -> float:
+        """Pixels of the longest number."""
+        return max(len(self.said(self.high)), 3) * 7.5
+
+
+def count_bars(table: Grid, titles: Mapping[str, str], *, title: str) -> Drawn:
+    """What the cells show as bars from 0: a row of bars for each row, a column for each column.
+
+    Where there are too many columns, the totals of the rows.
+    """
+    summed = len(table.columns) > PANELS
+    most = max(1, MOST_BARS // (1 if summed else len(table.columns)))
+    shown, named = table.rows[:most], _ambiguous(table)
+    beside = [titles[name] for name in table.beside]
+    above = [titles[name] for name in table.above]
+    columns = [""]
+    said: Callable[[float], str] = table.said
+    if summed:
+        rows = [(_parts(beside, row.labels, named), [float(row.total)]) for row in shown]
+        said = number
+    else:
+        rows = [
+            (
+                _parts(beside, row.labels, named),
+                [_real(table.value(row, column)) for column in range(len(table.columns))],
+            )
+            for row in shown
+        ]
+        columns = [", ".join(_parts(above, labels, named)) for labels, _ in table.columns]
+    scale = Scale(max((n for _, values in rows for n in values), default=0), said)
+    told = ngettext("%(n)s row of bars; the longest is %(high)s.",
+                    "%(n)s rows of bars; the longest is %(high)s.", len(rows))  # fmt: skip
+    told %= {"n": number(len(rows)), "high": said(scale.high)}
+    told += " " + _("The same numbers are in the table on this page.")
+    wide, phone = (draw(rows, columns, scale, title, told) for draw in (_beside, _below))
+    return Drawn(wide, phone, table.all_rows - len(rows), summed)
+
+
+def _real(value: float) -> float:
+    return 0.0 if value != value else value
 
 
 def _ambiguous(table: Grid) -> bool:
     """Does a category belong to several variables, such as yes and no?"""
     own = [{row.labels[place] for row in table.rows} for place in range(len(table.beside))]
-    own += [set(table.columns)] * (table.above is not None)
-    return sum(map(len, own)) > len(set().union(*own))
+    own += [{head.text for head in heads} for heads in table.heads]
+    return sum(map(len, own)) > len(set[str]().union(*own))
 
 
 def _parts(names: Sequence[str], labels: Sequence[str], named: bool) -> tuple[str, ...]:
@@ -79,15 +117,15 @@ def _cut(text: str, letters: int) -> str:
     return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"
 
 
-Rows = Sequence[tuple[tuple[str, ...], Sequence[int]]]
+Rows = Sequence[tuple[tuple[str, ...], Sequence[float]]]
 
 
-def _beside(rows: Rows, columns: Sequence[str], high: int, title: str, told: str) -> Markup:
+def _beside(rows: Rows, columns: Sequence[str], scale: Scale, title: str, told: str) -> Markup:
     """Labels on the left, a panel for each column: bars of one column share a start."""
     longest = max((len(", ".join(parts)) for parts, _ in rows), default=0)
     left = min(WIDE * 2 // 5, int(longest * LETTER) + 14)
     each = (WIDE - left) / max(1, len(columns))
-    room = each - 14 - len(number(high)) * 7.5
+    room = each - 14 - scale.room
     head = LINE + 6 if len(columns) > 1 else 0
     drawn = []
     for place, column in enumerate(columns):
@@ -99,15 +137,15 @@ def _beside(rows: Rows, columns: Sequence[str], high: int, title: str, told: str
         y = head + GAP / 2 + i * (BAR + GAP)
         drawn.append(_text(left - 10, y + 12.5, parts, "label end", left - 10))
         for place, n in enumerate(counts):
-            drawn += _bar(left + place * each, y, n, high, room)
+            drawn += _bar(left + place * each, y, n, scale, room)
     return _svg(WIDE, head + len(rows) * (BAR + GAP), title, told, drawn)
 
 
-def _below(rows: Rows, columns: Sequence[str], high: int, title: str, told: str) -> Markup:
+def _below(rows: Rows, columns: Sequence[str], scale: Scale, title: str, told: str) -> Markup:
     """Everything under each other: a label, then its bars."""
     longest = max(map(len, columns))
     left = min(NARROW * 2 // 5, int(longest * LETTER) + 14) if longest else 0
-    room = NARROW - left - 10 - len(number(high)) * 7.5
+    room = NARROW - left - 10 - scale.room
     drawn, y = [], 0.0
     for parts, counts in rows:
         kind = "head" if longest else "label"
@@ -117,7 +155,7 @@ def _below(rows: Rows, columns: Sequence[str], high: int, title: str, told: str)
         for column, n in zip(columns, counts, strict=True):
             if longest:
                 drawn.append(_text(left - 8, y + 12.5, (column,), "label end", left - 8))
-            drawn += _bar(left, y, n, high, room)
+            drawn += _bar(left, y, n, scale, room)
             y += BAR + 4
         drawn.append(_line(left, begin - 2, y - 2))
         y += GAP
@@ -177,13 +215,15 @@ def _statuses(one: OrderView) -> dict[str, int]:
 def finding(table: Published) -> str:
     """What a chart of counts shows at once."""
     if not table.total:
-        return "There is nobody in this table"
+        return _("There is nobody in this table")
     place = np.unravel_index(int(table.counts.argmax()), table.counts.shape)
     group = ", ".join(
-        f"{name} {c[at]}" for name, c, at in zip(table.names, table.categories, place, strict=True)
+        f"{title} {c[at]}"
+        for title, c, at in zip(table.titles, table.categories, place, strict=True)
     )
     n, total = int(table.counts[place]), table.total
-    return f"The largest group: {group}, {number(n)} of {number(total)} ({percent(n / total)})"
+    said = {"group": group, "n": number(n), "total": number(total), "share": percent(n / total)}
+    return _("The largest group: %(group)s, %(n)s of %(total)s (%(share)s)") % said
 
 
 def _svg(width: int, height: float, title: str, told: str, drawn: Sequence[Markup]) -> Markup:
@@ -202,11 +242,11 @@ def _svg(width: int, height: float, title: str, told: str, drawn: Sequence[Marku
     )
 
 
-def _bar(x: float, y: float, n: int, high: int, room: float) -> list[Markup]:
-    wide = room * n / high if high else 0
+def _bar(x: float, y: float, n: float, scale: Scale, room: float) -> list[Markup]:
+    wide = room * n / scale.high if scale.high else 0
     return [
-        _rect(x, y, wide, BAR, "released", number(n)),
-        _text(x + wide + 5, y + 12.5, (number(n),), "figure", 200),
+        _rect(x, y, wide, BAR, "released", scale.said(n)),
+        _text(x + wide + 5, y + 12.5, (scale.said(n),), "figure", 200),
     ]
 
 

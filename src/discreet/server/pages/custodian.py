@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from discreet.decision.answering.answer import Outcome
 from discreet.errors import DisclosureError
 from discreet.server import custody, views
+from discreet.server.asking import deciding
 from discreet.server.custody import CostView, PendingItem, VerificationView
 from discreet.server.errors import Refused
 from discreet.server.identity import Visitor, needs
@@ -47,6 +48,7 @@ def desks(request: Request, site: Here, who: Staff) -> Response:
 
 
 @router.get("/desk/{slug}")
+@deciding
 def desk(request: Request, site: Here, who: Staff, slug: str, done: str = "") -> Response:
     return _desk(request, site, who, slug, said=DONE.get(done, ""))
 
@@ -84,6 +86,7 @@ def _desk(
 
 
 @router.get("/desk/{slug}/pending/{number}")
+@deciding
 def pending(request: Request, site: Here, who: Custodian, slug: str, number: int) -> Response:
     """One request, with what it would close off."""
     overview = site.catalogue.dataset(slug)
@@ -96,6 +99,7 @@ def pending(request: Request, site: Here, who: Custodian, slug: str, number: int
 
 
 @router.post("/desk/{slug}/pending/{number}/approve")
+@deciding
 def approve(
     request: Request, site: Here, who: Custodian, slug: str, number: int, note: Note = ""
 ) -> Response:
@@ -110,6 +114,7 @@ def approve(
 
 
 @router.post("/desk/{slug}/pending/{number}/reject")
+@deciding
 def reject(
     request: Request, site: Here, who: Custodian, slug: str, number: int, note: Note = ""
 ) -> Response:
@@ -124,6 +129,7 @@ def reject(
 
 
 @router.post("/desk/{slug}/withdraw")
+@deciding
 def withdraw(
     request: Request, site: Here, who: Custodian, slug: str, margin: Note, reason: Note
 ) -> Response:
@@ -189,11 +195,12 @@ def _ledger(
 
 
 @router.get("/desk/{slug}/refusals")
+@deciding
 def refusals(request: Request, site: Here, who: Custodian, slug: str) -> Response:
     """What was refused, and what that tells."""
     found = custody.refusals_view(site, slug)
     overview = site.catalogue.dataset(slug)
-    speaks = overview.policy.server.rule == "myopic"
+    speaks = overview.policy.server.speaks
     return page(request, "refusals", who, dataset=overview, found=found, speaks=speaks)
 
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DisclosureError
 from discreet.server.catalogue import Published
+from discreet.server.pages.layout import Layout, Show, usual_of
+from discreet.server.pages.words import number, percent
 
 Ints = NDArray[np.int64]
 ROWS = 60  # of a page
-COLUMNS = 8  # more categories stand in rows
 
 
 @dataclass(frozen=True)
 class Head:
-    """A category beside its rows; `id` is what its cells point at."""
+    """A category beside its rows or above its columns; `id` is what its cells point at."""
 
     text: str
-    rows: int
+    span: int
     id: str
+    under: tuple[str, ...] = ()
     continued: bool = False
 
 
@@ -41,17 +45,27 @@ class Row:
 
 @dataclass(frozen=True)
 class Grid:
-    """The variables of the rows, and the one of the columns if there is one."""
+    """`heads`: of the columns, a row of them for each variable above; `columns`: what each column
+    is of, and the ids of its heads.
+    """
 
-    beside: tuple[str, ...]
-    above: str | None
-    columns: tuple[str, ...]
+    layout: Layout
+    heads: tuple[tuple[Head, ...], ...]
+    columns: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
     rows: tuple[Row, ...]
     foot: tuple[int, ...]
     page: int
     pages: int
     first: int
     all_rows: int
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        return self.layout.rows
+
+    @property
+    def above(self) -> tuple[str, ...]:
+        return self.layout.columns
 
     @property
     def total(self) -> int:
@@ -61,23 +75,46 @@ class Grid:
     def last(self) -> int:
         return self.first + len(self.rows) - 1
 
+    def value(self, row: Row, column: int) -> float:
+        """What a cell shows: a count, or a share of its row, its column, or all."""
+        return self._of(row.counts[column], row.total, self.foot[column])
 
-def grid(table: Published, page: int = 1, *, most: int = ROWS) -> Grid:
-    """The page of rows; one variable with few categories becomes the columns."""
-    axis = _above(table)
-    beside = tuple(i for i in range(len(table.names)) if i != axis)
-    order = (*beside, axis) if axis is not None else beside
-    width = len(table.categories[axis]) if axis is not None else 1
-    cells = table.counts.transpose(order).reshape(-1, width)
+    def value_of_row(self, row: Row) -> float:
+        return self._of(row.total, row.total, self.total)
+
+    def value_of_column(self, column: int) -> float:
+        return self._of(self.foot[column], self.total, self.foot[column])
+
+    def _of(self, n: int, row: int, column: int) -> float:
+        whole = {Show.ROW: row, Show.COLUMN: column, Show.TOTAL: self.total}
+        if self.layout.show is Show.COUNTS:
+            return n
+        return n / whole[self.layout.show] if whole[self.layout.show] else float("nan")
+
+    def said(self, value: float) -> str:
+        """As a cell shows it; a share of nobody is nothing."""
+        if value != value:
+            return ""
+        return number(value) if self.layout.show is Show.COUNTS else percent(value, 1)
+
+
+def grid(
+    table: Published, page: int = 1, layout: Layout | None = None, *, most: int = ROWS
+) -> Grid:
+    """The page of rows."""
+    layout = layout or usual_of(table)
+    axes = [table.names.index(name) for name in layout.names]
+    beside = [table.categories[i] for i in axes[: len(layout.rows)]]
+    above = [table.categories[i] for i in axes[len(layout.rows) :]]
+    cells = table.counts.transpose(axes).reshape(-1, prod(map(len, above)))
     pages = max(1, -(-len(cells) // most))
     if not 1 <= page <= pages:
         raise DisclosureError(f"the table has {pages} pages; there is no page {page}.")
     start = (page - 1) * most
     return Grid(
-        tuple(table.names[i] for i in beside),
-        None if axis is None else table.names[axis],
-        ("Count",) if axis is None else table.categories[axis],
-        _rows(cells[start : start + most], start, [table.categories[i] for i in beside]),
+        layout,
+        *_columns(above),
+        _rows(cells[start : start + most], start, beside),
         tuple(int(n) for n in cells.sum(0)),
         page,
         pages,
@@ -86,12 +123,26 @@ def grid(table: Published, page: int = 1, *, most: int = ROWS) -> Grid:
     )
 
 
-def _above(table: Published) -> int | None:
-    """The last variable that is not too wide; a table of one variable has none."""
-    if len(table.names) == 1:
-        return None
-    fitting = [i for i, c in enumerate(table.categories) if len(c) <= COLUMNS]
-    return fitting[-1] if fitting else None
+def _columns(
+    above: Sequence[Sequence[str]],
+) -> tuple[tuple[tuple[Head, ...], ...], tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]:
+    """The heads of the columns, level by level, and what stands over each column."""
+    shape = tuple(map(len, above))
+    levels: list[tuple[Head, ...]] = []
+    width = prod(shape)
+    ids: list[tuple[str, ...]] = [()] * width
+    labels: list[tuple[str, ...]] = [()] * width
+    for level in range(len(shape)):
+        span, heads = prod(shape[level + 1 :]), list[Head]()
+        for place in range(width // span):
+            begin = place * span
+            text = above[level][place % shape[level]]
+            heads.append(Head(text, span, f"c{level}-{place}", ids[begin]))
+            for column in range(begin, begin + span):
+                labels[column] = (*labels[column], text)
+                ids[column] = (*ids[column], f"c{level}-{place}")
+        levels.append(tuple(heads))
+    return tuple(levels), tuple(zip(labels, ids, strict=True))
 
 
 def _rows(cells: Ints, start: int, categories: list[tuple[str, ...]]) -> tuple[Row, ...]:
@@ -110,7 +161,7 @@ def _rows(cells: Ints, start: int, categories: list[tuple[str, ...]]) -> tuple[R
             under[level] = f"r{level}-{i}"
             going_on = not i and any(code[level + 1 :])
             text = categories[level][code[level]]
-            heads.append(Head(text, spans - i, under[level], going_on))
+            heads.append(Head(text, spans - i, under[level], tuple(under[:level]), bool(going_on)))
         labels = tuple(c[at] for c, at in zip(categories, code, strict=True))
         counts = tuple(int(n) for n in cells[i])
         rows.append(Row(tuple(heads), tuple(under), labels, counts))

@@ -14,6 +14,7 @@ from discreet.decision.policy import Policy
 from discreet.decision.policy import sections as every_section
 from discreet.errors import DisclosureError, PolicyError
 from discreet.server import custody, views
+from discreet.server.asking import deciding
 from discreet.server.catalogue import Overview
 from discreet.server.errors import Refused
 from discreet.server.identity import Visitor, needs
@@ -102,6 +103,7 @@ def policy(request: Request, site: Here, who: Staff, slug: str, done: str = "") 
 
 
 @router.post("/desk/{slug}/policy/try")
+@deciding
 def try_policy(request: Request, site: Here, who: Custodian, slug: str, sent: Fields) -> Response:
     """What a change would do; nothing is changed."""
     overview = site.catalogue.dataset(slug)
@@ -124,6 +126,7 @@ def try_policy(request: Request, site: Here, who: Custodian, slug: str, sent: Fi
 
 
 @router.post("/desk/{slug}/policy")
+@deciding
 def change_policy(
     request: Request, site: Here, who: Custodian, slug: str, sent: Fields
 ) -> Response:

@@ -13,24 +13,69 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from discreet.look import palette
 from discreet.server.identity import Visitor
+from discreet.server.languages import (
+    COOKIE,
+    ENGLISH,
+    LANGUAGES,
+    gettext,
+    language_of,
+    ngettext,
+    speaking,
+)
 from discreet.server.pages import words
 from discreet.server.pages.assets import asset
 from discreet.server.site import site_of
 from discreet.server.views import margin_path
 
+PUBLIC = {  # templates in every language; the others are for staff, in English
+    "about", "asked", "dataset", "datasets", "error", "reference", "search", "table", "withdrawn",
+}  # fmt: skip
+YEAR = 365 * 24 * 3600
+
 
 def page(
     request: Request, template: str, visitor: Visitor | None, *, status: int = 200, **view: Any
 ) -> HTMLResponse:
-    """A page with the frame that all have; nobody keeps a copy of what a login shows."""
-    html = (
-        environment()
-        .get_template(f"{template}.html.j2")
-        .render(settings=site_of(request).settings, visitor=visitor, **view)
-    )
+    """A page with the frame that all have; nobody keeps a copy of what a login shows.
+
+    The public's pages are in the reader's language, which is kept if they chose it here.
+    """
+    settings, public = site_of(request).settings, template in PUBLIC
+    language = language_of(request) if public else ENGLISH
+    with speaking(language):
+        html = (
+            environment()
+            .get_template(f"{template}.html.j2")
+            .render(
+                settings=settings,
+                visitor=visitor,
+                language=language,
+                languages=_other_languages(request, language) if public else [],
+                **view,
+            )
+        )
     response = HTMLResponse(html, status)
     response.headers["Cache-Control"] = "no-store" if visitor and visitor.via else "no-cache"
+    response.headers["Content-Language"] = language
+    if public:
+        response.headers.add_vary_header("Accept-Language")
+        if request.query_params.get("lang") == language:
+            secure = not settings.cookies_over_http
+            response.set_cookie(
+                COOKIE, language, max_age=YEAR, secure=secure, httponly=True, samesite="lax"
+            )
     return response
+
+
+def _other_languages(request: Request, language: str) -> list[tuple[str, str, str]]:
+    """What else the page can be read in: code, name and address."""
+    kept = [(k, v) for k, v in request.query_params.multi_items() if k != "lang"]
+    path = request.url.path if request.method in ("GET", "HEAD") else "/"
+    return [
+        (code, name, f"{quote(path, safe='/*~')}?{urlencode([*kept, ('lang', code)])}")
+        for code, name in LANGUAGES.items()
+        if code != language
+    ]
 
 
 @cache
@@ -41,8 +86,11 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
     )
-    for filter_ in (palette.number, palette.percent, words.date, words.moment, words.sentence):
+    made.policies["ext.i18n.trimmed"] = True
+    made.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
+    for filter_ in (words.number, words.percent, words.date, words.moment, words.sentence):
         made.filters[filter_.__name__] = filter_
     made.globals |= {
         "plural": palette.plural,

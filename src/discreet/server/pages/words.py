@@ -5,29 +5,67 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import reduce
 
+from babel.dates import format_date
+from babel.numbers import format_decimal, get_decimal_symbol
+from markupsafe import Markup, escape
+
+from discreet.decision.answering.answer import Why
 from discreet.decision.policy import Policy
 from discreet.decision.rules import asked
 from discreet.decision.rules import promises as promises
-from discreet.look.palette import number, percent, plural
+from discreet.look import palette
+from discreet.look.palette import plural
+from discreet.server import languages
+from discreet.server.catalogue import Overview
+from discreet.server.languages import gettext as _
+from discreet.server.languages import later
+from discreet.server.terms import VINTAGE as VINTAGE
 from discreet.server.terms import changed_words as changed_words
 from discreet.server.terms import proof_words as proof_words
 
 STATUS = {  # word, symbol
-    "released": ("Released", "✓"),
-    "possible": ("Possible", "?"),
-    "gone": ("Gone", "✕"),
+    "released": (later("Released"), "✓"),
+    "possible": (later("Possible"), "?"),
+    "gone": (later("Gone"), "✕"),
 }
 OUTCOME = {
-    "granted": ("Granted", "✓", "released"),
-    "pending": ("Waiting", "…", "possible"),
-    "refused": ("Refused", "✕", "gone"),
+    "granted": (later("Granted"), "✓", "released"),
+    "pending": (later("Waiting"), "…", "possible"),
+    "refused": (later("Refused"), "✕", "gone"),
 }
+ROLES = (later("analyst"), later("custodian"), later("auditor"))
 RULES = {
-    "static": "chosen once, and published",
-    "myopic": "each request judged by the data, with all that is out",
-    "simulatable": "each request judged by what is public",
+    "static": later("chosen once, and published"),
+    "myopic": later("each request judged by the data, with all that is out"),
+    "simulatable": later("each request judged by what is public"),
 }
+
+
+def number(n: float) -> str:
+    """As the language writes it.
+
+    >>> with languages.speaking("de"):
+    ...     number(1234567)
+    '1.234.567'
+    """
+    if languages.spoken() == languages.ENGLISH:
+        return palette.number(n)
+    return str(format_decimal(n, locale=languages.locale()))
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """
+    >>> with languages.speaking("de"):
+    ...     percent(0.125, 1).replace("\\xa0", " ")
+    '12,5 %'
+    """
+    said = palette.percent(share, decimals)
+    if languages.spoken() == languages.ENGLISH:
+        return said
+    comma = get_decimal_symbol(languages.locale())
+    return said.replace(".", comma).replace("%", "\xa0%")
 
 
 def date(at: str) -> str:
@@ -36,8 +74,8 @@ def date(at: str) -> str:
     >>> date("2026-11-05T16:41:49.000123+00:00")
     '5 November 2026'
     """
-    when = datetime.fromisoformat(at)
-    return f"{when.day} {when:%B %Y}"
+    when = datetime.fromisoformat(at).date()
+    return str(format_date(when, "long", locale=languages.locale()))
 
 
 def moment(at: str) -> str:
@@ -63,7 +101,12 @@ def by(names: Iterable[str]) -> str:
     >>> by(["Race"]), by(["Gender", "Race", "Income"])
     ('Race', 'Gender by Race by Income')
     """
-    return " by ".join(names)
+    return reduce(lambda a, b: _filled(_("{a} by {b}"), a, b), names)
+
+
+def _filled(pattern: str, a: str, b: str = "") -> str:
+    before, _, rest = pattern.partition("{a}")
+    return before + a + rest.replace("{b}", b, 1)
 
 
 def tables(n: int) -> str:
@@ -77,7 +120,33 @@ def cut(where: Mapping[str, str]) -> str:
     >>> cut({"Race": "White"})
     'where Race is White'
     """
-    return "where " + " and ".join(f"{k} is {v}" for k, v in where.items()) if where else ""
+    if not where:
+        return ""
+    parts = [_filled(_("{a} is {b}"), name, category) for name, category in where.items()]
+    return _filled(_("where {a}"), reduce(lambda a, b: _filled(_("{a} and {b}"), a, b), parts))
+
+
+def titled(dataset: Overview, names: Iterable[str]) -> str:
+    """A table's title, by what its variables are called."""
+    return by(map(dataset.words.title, names))
+
+
+def sliced(dataset: Overview, where: Mapping[str, str]) -> str:
+    return cut({dataset.words.title(name): category for name, category in where.items()})
+
+
+def term(text: str) -> Markup:
+    """A sentence of the terms; one that the language does not have is marked as English."""
+    said = escape(languages.computed(text))
+    if languages.is_said(text):
+        return said
+    return Markup('<span lang="en">{}</span>').format(said)
+
+
+def why(dataset: Overview, reason: Why) -> Markup:
+    """An answer; first of all, whether what is out rests on less than whole tables."""
+    first = Markup("") if dataset.note is None else term(dataset.note) + " "
+    return first + term(reason.said)
 
 
 def rule(policy: Policy) -> list[str]:
@@ -98,12 +167,27 @@ def rule(policy: Policy) -> list[str]:
         "simulatable": [
             "Each request is judged by what is public alone: it is refused if, as far as the "
             f"public can tell, the answer would be unsafe with a probability above "
-            f"{percent(policy.server.delta)}. What is granted to one is published for all.",
+            f"{palette.percent(policy.server.delta)}. What is granted to one is published for all.",
             "A refusal tells nothing: whoever knows the published tables can work it out. The "
             f"price is that an answer may be unsafe, with a probability of up to "
-            f"{percent(policy.server.delta)} each time.",
+            f"{palette.percent(policy.server.delta)} each time.",
         ],
-    }[policy.server.rule]
+        "gated": [
+            "Each request is judged by what is public first: it is refused if, as far as the "
+            f"public can tell, the answer would be unsafe with a probability above "
+            f"{palette.percent(policy.server.delta)}. What passes is judged by the confidential "
+            "data, together with all that is out. What is granted to one is published for all.",
+            "Most refusals tell nothing: whoever knows the published tables can work them out. One "
+            "that only the data explain tells that the table is among the few that would be "
+            "unsafe.",
+        ],
+    }[_rule(policy)]
+
+
+def _rule(policy: Policy) -> str:
+    """The rule; the simulatable one has a name of its own if the data are asked, too."""
+    gated = policy.server.rule == "simulatable" and policy.server.gate
+    return "gated" if gated else policy.server.rule
 
 
 def lasting(policy: Policy) -> bool:
@@ -117,14 +201,16 @@ def price(policy: Policy) -> str:
     return {
         "static": "The promise holds for the tables that were chosen; nothing else is published.",
         "myopic": "What refusals tell is not counted by the thresholds above.",
-        "simulatable": "An answer may be unsafe by the data, as said above; the rule cannot look.",
+        "simulatable": "What a refusal by the data tells is not counted by the thresholds above."
+        if policy.server.gate
+        else "An answer may be unsafe by the data, as said above; the rule cannot look.",
     }[policy.server.rule]
 
 
 def limits(policy: Policy) -> list[str]:
     """What the public rules say, whatever the data."""
     server = policy.server
-    said = [f"No table has more than {number(server.cells)} cells."]
+    said = [f"No table has more than {palette.number(server.cells)} cells."]
     if server.max_order:
         said.append(f"No table has more than {plural(server.max_order, 'variable')}.")
     if server.curated:
@@ -133,7 +219,7 @@ def limits(policy: Policy) -> list[str]:
         more = plural(server.step_variables, "variable")
         said.append(f"A request goes at most {more} beyond a table that is out.")
     if server.step_cells:
-        said.append(f"A request publishes at most {number(server.step_cells)} cells.")
+        said.append(f"A request publishes at most {palette.number(server.step_cells)} cells.")
     if server.quota:
         said.append(f"One user receives at most {plural(server.quota, 'new table')} in a day.")
     return said

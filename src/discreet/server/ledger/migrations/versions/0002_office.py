@@ -1,4 +1,4 @@
-"""Marks, the trail of accounts, second factors, other logins, invitations, notices, descriptions."""
+"""Marks, the trail of accounts, second factors, other logins, notices, descriptions."""
 
 from __future__ import annotations
 
@@ -56,6 +56,20 @@ def upgrade() -> None:
         sa.Column("next_at", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_notices"),
         sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "rates",
+        *(sa.Column(name, sa.Text(), nullable=False) for name in ("client", "what")),
+        sa.Column("slot", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("worker", sa.Text(), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("client", "what", "slot", "worker", name="pk_rates"),
+    )
+    op.create_table(
+        "meters",
+        *(sa.Column(name, sa.Text(), nullable=False) for name in ("worker", "name", "labels")),
+        sa.Column("value", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("worker", "name", "labels", name="pk_meters"),
     )
     sqlite = op.get_bind().dialect.name == "sqlite"
     for verb in GUARDED:

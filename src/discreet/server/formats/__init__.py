@@ -1,0 +1,18 @@
+"""A published table as it is sent: JSON, CSV, Excel, Parquet, JSON-stat, SDMX-CSV, PX."""
+
+from discreet.server.formats.citing import Citing, citation, source
+from discreet.server.formats.jsonstat import as_json_stat
+from discreet.server.formats.plain import as_json
+from discreet.server.formats.writing import MEDIA_TYPES, Format, Written, write
+
+__all__ = [
+    "MEDIA_TYPES",
+    "Citing",
+    "Format",
+    "Written",
+    "as_json",
+    "as_json_stat",
+    "citation",
+    "source",
+    "write",
+]

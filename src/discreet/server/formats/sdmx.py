@@ -1,0 +1,40 @@
+"""SDMX-CSV 2.0 with codes and labels (https://github.com/sdmx-twg/sdmx-csv).
+
+Each dimension and each category is written as CODE: label, so that the file can be read without a
+structure definition. No field can begin with a sign: codes begin with letters or digits.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from discreet.server.catalogue import Published
+from discreet.server.formats.codes import codes
+from discreet.server.formats.safe import csv_line
+
+AGENCY = "DISCREET"
+TAKEN = ("STRUCTURE", "STRUCTURE_ID", "ACTION", "OBS_VALUE")
+
+
+def sdmx_csv(table: Published) -> bytes:
+    (flow,) = codes([table.dataset.slug])
+    structure = f"{AGENCY}:{flow.upper()}({table.entry}.0): {_label(table.dataset.title)}"
+    ids = codes([*TAKEN, *table.names])[len(TAKEN) :]
+    heads = [f"{_id(i)}: {_label(t)}" for i, t in zip(ids, table.titles, strict=True)]
+    lines = [csv_line(["STRUCTURE", "STRUCTURE_ID", "ACTION", *heads, "OBS_VALUE"])]
+    labels = [
+        [f"{_id(code)}: {_label(c)}" for code, c in zip(codes(given), given, strict=True)]
+        for given in table.categories
+    ]
+    for cell, count in zip(product(*labels), table.counts.ravel().tolist(), strict=True):
+        lines.append(csv_line(["dataflow", structure, "I", *cell, count]))
+    return "".join(lines).encode()
+
+
+def _id(code: str) -> str:
+    return code.upper().replace("-", "_")
+
+
+def _label(text: str) -> str:
+    """On one line, and without what separates a code from its label."""
+    return " ".join(text.split()).replace(": ", " - ")

@@ -1,0 +1,79 @@
+"""The curated list: what can be asked for, where the policy says that only listed tables can."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Request
+from fastapi.responses import RedirectResponse, Response
+
+from discreet.errors import DisclosureError
+from discreet.server import custody, views
+from discreet.server.asking import deciding
+from discreet.server.identity import Visitor, needs
+from discreet.server.pages.render import page
+from discreet.server.site import Site, site_of
+from discreet.table.formula import Formula
+
+router = APIRouter()
+Here = Annotated[Site, Depends(site_of)]
+Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
+Custodian = Annotated[Visitor, Depends(needs("custodian"))]
+MOST = 1_000  # tables
+
+
+@router.get("/desk/{slug}/listed")
+def listed(request: Request, site: Here, who: Staff, slug: str, done: str = "") -> Response:
+    said = "The list is changed." if done == "listed" else ""
+    return _listed(request, site, who, slug, said=said)
+
+
+@router.post("/desk/{slug}/listed")
+@deciding
+def change(
+    request: Request,
+    site: Here,
+    who: Custodian,
+    slug: str,
+    margins: Annotated[str, Form(max_length=50_000)] = "",
+) -> Response:
+    """Replace the list: a table a line, as in a formula."""
+    overview = site.catalogue.dataset(slug)
+    views.served(site, slug)
+    lines = [line.strip() for line in margins.splitlines() if line.strip()]
+    try:
+        if len(lines) > MOST:
+            raise DisclosureError(f"the list has {len(lines):,} tables; {MOST:,} at most.")
+        read = [Formula.parse(line, overview.names, files=False) for line in lines]
+        sets = [margin for formula in read for margin in formula.margins]
+        site.counter.list_margins(slug, sets, who.actor)
+    except DisclosureError as error:
+        return _listed(request, site, who, slug, sent=margins, error=str(error), status=422)
+    return RedirectResponse(f"/desk/{slug}/listed?done=listed", 303)
+
+
+def _listed(
+    request: Request,
+    site: Site,
+    who: Visitor,
+    slug: str,
+    *,
+    sent: str | None = None,
+    said: str = "",
+    error: str = "",
+    status: int = 200,
+) -> Response:
+    overview = site.catalogue.dataset(slug)
+    margins = custody.listed_view(site, slug).margins
+    lines = [str(Formula.of([margin], overview.names)) for margin in margins or ()]
+    return page(
+        request,
+        "listed",
+        who,
+        status=status,
+        dataset=overview,
+        margins=margins,
+        text="\n".join(lines) if sent is None else sent,
+        said=said,
+        error=error,
+    )

@@ -1,0 +1,65 @@
+"""The trail of accounts, for custodians and auditors."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
+
+from discreet.server.auditing import TrailVerification, trail_view, verification_view
+from discreet.server.identity import Visitor, needs
+from discreet.server.ledger.trail import Event
+from discreet.server.pages.render import page
+from discreet.server.site import Site, site_of
+
+router = APIRouter()
+Here = Annotated[Site, Depends(site_of)]
+Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
+
+
+@router.get("/desk/trail")
+def trail(
+    request: Request,
+    site: Here,
+    who: Staff,
+    kind: str = "",
+    account: str = "",
+    before: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+) -> Response:
+    return _trail(request, site, who, kind, account, before)
+
+
+@router.post("/desk/trail/verify")
+def verify(request: Request, site: Here, who: Staff) -> Response:
+    """Is the trail as it was written?"""
+    return _trail(request, site, who, "", "", None, verification_view(site))
+
+
+def _trail(
+    request: Request,
+    site: Site,
+    who: Visitor,
+    kind: str,
+    account: str,
+    before: int | None,
+    checked: TrailVerification | None = None,
+) -> Response:
+    people = {str(user.id): user.name for user in site.accounts.users()}
+    kind = kind if kind in list(Event) else ""
+    account = account if account in people else ""
+    found = trail_view(site, kind=kind or None, account=account or None, before=before)
+    older = {"kind": kind, "account": account, "before": found.before}
+    return page(
+        request,
+        "trail",
+        who,
+        entries=found.entries,
+        older=f"?{urlencode(older)}" if found.before else None,
+        kinds=list(Event),
+        kind=kind,
+        account=account,
+        people=people,
+        checked=checked,
+    )

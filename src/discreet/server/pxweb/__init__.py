@@ -1,0 +1,1 @@
+"""Published tables as PxWeb serves them, so that its clients can read them unchanged."""

@@ -1,0 +1,136 @@
+"""A part of a table, as a client selects it, in the format that it wants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discreet.errors import DisclosureError
+from discreet.server.api.tables import base_address
+from discreet.server.errors import Refused
+from discreet.server.formats import MEDIA_TYPES, Format, write
+from discreet.server.formats.plain import json_bytes
+from discreet.server.formats.px import px
+from discreet.server.languages import speaking
+from discreet.server.pxweb.cubes import CONTENTS, MOST_CELLS, Cube, cube_of, level_of, selected
+from discreet.server.pxweb.selecting import check_known, without
+from discreet.server.pxweb.writing import csv_px, json_stat2
+from discreet.server.site import Site, site_of
+
+
+class Output(StrEnum):
+    JSON_STAT2 = "json-stat2"
+    CSV = "csv"
+    PX = "px"
+    XLSX = "xlsx"
+    PARQUET = "parquet"
+
+
+class Option(StrEnum):
+    CODES = "UseCodes"
+    TEXTS = "UseTexts"
+    BOTH = "UseCodesAndTexts"
+    TITLE = "IncludeTitle"
+    TAB = "SeparatorTab"
+    SPACE = "SeparatorSpace"
+    SEMICOLON = "SeparatorSemicolon"
+
+
+DATA: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The table.",
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "text/csv": {"schema": {"type": "string"}},
+            "text/plain": {"schema": {"type": "string"}},
+            MEDIA_TYPES[Format.XLSX]: {"schema": {"type": "string", "format": "binary"}},
+            MEDIA_TYPES[Format.PARQUET]: {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
+
+
+def sent(
+    request: Request,
+    id: str,
+    wanted: Mapping[str, list[str]],
+    lists: Mapping[str, str],
+    output: Output,
+    options: Sequence[Option],
+    language: str,
+    heading: Sequence[str],
+    stub: Sequence[str],
+) -> Response:
+    """What a client selects of a table."""
+    site, whole = site_of(request), cube_of(site_of(request), id)
+    check_known([*wanted, *lists], [*whole.codes, CONTENTS])
+    check_known([*heading, *stub], [*whole.codes, CONTENTS])
+    levels = read_levels(site, whole, lists)
+    found = selected(whole, without(wanted, CONTENTS), levels) if wanted or lists else whole
+    if found.table.counts.size > MOST_CELLS:
+        raise Refused(
+            403,
+            "too_many_cells",
+            f"{found.table.counts.size:,} cells are more than {MOST_CELLS:,}; select fewer values.",
+        )
+    site.uses.add(found.data.id, f"download {output}")
+    with speaking(language):
+        return written(request, found, output, options, language, heading, stub)
+
+
+def written(
+    request: Request,
+    found: Cube,
+    output: Output,
+    options: Sequence[Option] = (),
+    language: str = "en",
+    heading: Sequence[str] = (),
+    stub: Sequence[str] = (),
+) -> Response:
+    """A table in a format."""
+    base, by = base_address(request), site_of(request).settings.title
+    match output:
+        case Output.JSON_STAT2:
+            body = json_bytes(json_stat2(found, base, by, language))
+            return Response(body, media_type="application/json")
+        case Output.CSV:
+            body = csv_px(found, heading, options)
+            return Response(body, media_type=MEDIA_TYPES[Format.CSV])
+        case Output.PX:
+            named = dict(zip(found.codes, found.table.names, strict=True))
+            rows = [named[code] for code in stub if code in named]
+            if heading and not rows:
+                rows = [name for code, name in named.items() if code not in heading]
+            body = px(found.table, base, by, stub=rows or None, language=language)
+            return Response(body, media_type=MEDIA_TYPES[Format.PX])
+    made = write(found.table, Format(output), base, by)
+    name = {"Content-Disposition": f'attachment; filename="{made.filename}"'}
+    return Response(made.body, 200, name, made.media_type)
+
+
+def read_levels(site: Site, whole: Cube, lists: Mapping[str, str]) -> dict[str, int]:
+    levels = {}
+    for code, id in lists.items():
+        data, name, level = level_of(site, id)
+        named = dict(zip(whole.codes, whole.table.names, strict=True))
+        if data.id != whole.data.id or named.get(code) != name:
+            raise DisclosureError(f"the code list {id[:100]!r} is not one of {code}.")
+        levels[name] = level
+    return levels
+
+
+def read_options(text: str) -> list[Option]:
+    known = {option.value.lower(): option for option in Option}
+    asked = split(text)
+    for one in asked:
+        if one.lower() not in known:
+            raise DisclosureError(f"{one[:60]!r} is no option; there are {', '.join(Option)}.")
+    return [known[one.lower()] for one in asked]
+
+
+def split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
