@@ -1,12 +1,9 @@
 """200 kills and 200 failed statements or commits on each database; 300 servers against a list."""
 
 import numpy as np
-import pytest
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
 
+import anyserver
 import faults
-from anyserver import Server
 from server.conftest import *  # noqa: F403
 
 NUMBER, MACHINES = 200, 300
@@ -25,17 +22,7 @@ def test_failures(url):
     assert failed == NUMBER
 
 
-@pytest.mark.parametrize("part", range(6))
-def test_all_that_is_public_keeps_the_policy(part, tmp_path):
-    run_state_machine_as_test(
-        lambda: Server(tmp_path),
-        settings=settings(
-            max_examples=MACHINES // 6,
-            stateful_step_count=30,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
-    print(f"\n{Server.tally}")
+def test_all_that_is_public_keeps_the_policy(tmp_path):
+    anyserver.check(tmp_path, 10_000, MACHINES)
+    print(f"\n{anyserver.Server.tally}")
+    assert anyserver.Server.tally["data sets"] >= MACHINES

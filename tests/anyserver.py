@@ -9,8 +9,16 @@ from contextlib import contextmanager, suppress
 from itertools import combinations, count
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
 
@@ -29,7 +37,6 @@ from discreet.table.table import Table
 SHAPES = ((2, 2), (3, 2), (2, 2, 2), (3, 3))
 SECRET = b"of the machine"
 MOST_TABLES = 60_000
-NUMBERS = count()
 FIXED = {"bounds.proof": "integer", "bounds.witness_seconds": 0.0, "server.slot": 0.0}
 
 
@@ -121,15 +128,15 @@ class Server(RuleBasedStateMachine):
 
     tally: dict = {}  # noqa: RUF012 of all machines, for whoever reports it
 
-    def __init__(self, folder):
+    def __init__(self, folder, seed):
         super().__init__()
-        self.url = f"sqlite:///{folder}/{next(NUMBERS)}.db"
+        self.url = f"sqlite:///{folder}/{seed}.db"
         migrate(self.url)
         self.database = open_database(self.url)
         self.driver = FailingDriver(self.database.engine)
         self.counter = Counter(self.database, SECRET)
         self.tables, self.seen = {}, {}
-        self.rng = random.Random(0)
+        self.rng = random.Random(seed)  # of the data; what happens is drawn by hypothesis
 
     @contextmanager
     def calm(self):
@@ -159,10 +166,9 @@ class Server(RuleBasedStateMachine):
     def newest(self):
         return max(self.tables, key=lambda slug: int(slug[1:]), default=None)
 
-    @initialize(seed=st.integers(0, 2**32 - 1))
-    def begin(self, seed):
-        self.rng = random.Random(seed)
-        self.count("machines")
+    @initialize()
+    def begin(self):
+        self.count("data sets")
         for _ in range(8):
             if not self.tables:
                 self.try_open("v1", random_table(self.rng, self.rng.choice(SHAPES)))
@@ -368,3 +374,19 @@ class Server(RuleBasedStateMachine):
                 wrong = broken(table_of(side), sorted(both), policy)
                 self.count("changes too large" if wrong is None else "changes checked")
                 assert not wrong, (slug, other, side.tolist(), both, wrong)
+
+
+def check(folder, first, number):
+    """So many servers, each with data of its own."""
+    seeds = count(first)
+    run_state_machine_as_test(
+        lambda: Server(folder, next(seeds)),
+        settings=settings(
+            max_examples=number,
+            stateful_step_count=30,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
