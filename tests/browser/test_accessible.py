@@ -60,6 +60,6 @@ def test_a_dry_run_a_verified_ledger_and_a_new_factor(visits, slug, source):
     expect(page.get_by_label("Code")).to_be_visible()
     assert not violations(page, source)
     page.goto(f"{visits.address}/desk/{slug}/policy")
-    page.get_by_role("button", name="Dry run").click()
+    page.get_by_role("button", name="Try it").click()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert not violations(page, source)

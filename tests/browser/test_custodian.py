@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from browser.live import PASSWORD, PHONE, log_in, overflow, pick, says
 
-TABS = ("", "/policy", "/ledger", "/refusals")
+TABS = ("", "/policy", "/ledger", "/listed", "/refusals")
 
 
 def ask(visits, slug, names):
@@ -174,20 +174,31 @@ def test_the_ledger_is_verified(visits, live):
     assert newest.locator("code").get_attribute("title") == live.entries(slug)[-1].hash
 
 
-def test_a_key_is_shown_once_and_works(visits, live):
+def test_an_invited_person_sets_the_password_and_makes_a_key(visits, live):
+    """The custodian hands on a link; the key is the person's own, shown once, and works."""
     slug = live.open()
     page = visits.staff("ada", "/desk/users")
     name = f"eve-{slug}"
     page.get_by_role("textbox", name="Name").fill(name)
-    page.get_by_label("Role").select_option("analyst")
-    page.locator("#password").fill(PASSWORD)
+    page.locator("#role").select_option("analyst")
     page.get_by_role("button", name="Add").click()
-    expect(page.get_by_role("status")).to_contain_text("The account is there.")
+    expect(page.get_by_role("status")).to_contain_text(f"The invitation of {name}.")
+    link = page.locator(".secret").inner_text()
     account = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name=name))
-    account.locator("summary").click()
-    account.get_by_label("New key, named by what it is for").fill("nightly run")
-    account.get_by_role("button", name="Make a key").click()
-    key = page.locator(".secret").inner_text()
+    expect(account).to_contain_text("Without a password, invited until")
+    person = visits.page(link.removeprefix(live.address))
+    expect(person.locator("main")).to_contain_text(f"You are invited as {name}.")
+    person.get_by_label("New password").fill(PASSWORD)
+    person.get_by_role("button", name="Set it").click()
+    expect(person.get_by_role("status")).to_contain_text("The password is set.")
+    log_in(person, name)
+    person.get_by_role("link", name=name).click()
+    person.get_by_label("New key, named by what it is for").fill("nightly run")
+    person.get_by_role("button", name="Make a key").click()
+    key = person.locator(".secret").inner_text()
+    page.goto(live.at("/desk/trail"))
+    used = page.get_by_role("row").filter(has_text="invitation used").first
+    expect(used).to_contain_text("127.0.0.1")
     asked = httpx.post(
         live.at(f"/api/v1/datasets/{slug}/requests"),
         json={"variables": ["A", "B"]},
@@ -235,11 +246,12 @@ def test_an_auditor_reads_and_decides_nothing(visits, live):
     slug = live.open("approved")
     ask(visits, slug, "AB")
     page = visits.staff("otto", f"/desk/{slug}")
-    for path in TABS[:3]:
+    for path in TABS[:4]:
         page.goto(live.at(f"/desk/{slug}{path}"))
         buttons = page.get_by_role("button").all_inner_texts()
         assert set(buttons) <= {"Log out", "Verify the ledger"}, path
     expect(page.get_by_role("link", name="Users")).to_have_count(0)
+    page.goto(live.at(f"/desk/{slug}/ledger"))
     page.get_by_role("button", name="Verify the ledger").click()
     expect(page.get_by_role("status")).to_contain_text("The ledger holds.")
     page.goto(live.at("/desk/users"))
@@ -250,7 +262,7 @@ def test_the_desk_on_a_phone(visits, live):
     slug = live.open("approved", out=[])
     live.site.counter.request(slug, ["A", "B", "F"])
     page = visits.staff("ada", **PHONE)
-    for path in ("/desk", *(f"/desk/{slug}{tab}" for tab in TABS), "/desk/users", "/account"):
+    for path in ("/desk", *(f"/desk/{slug}{tab}" for tab in TABS), "/desk/users", "/desk/trail", "/account"):
         page.goto(live.at(path))
         assert overflow(page) == 0, path
     page.goto(live.at(f"/desk/{slug}/policy"))

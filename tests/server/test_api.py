@@ -238,7 +238,8 @@ def test_a_table_in_every_format(tract):
     assert found.headers["content-type"] == "application/json"
     assert found.json()["values"] == [693, 44, 5]
     assert found.json()["total"] == 742
-    assert "http://test/api/v1/datasets/tract/tables/Race" in found.json()["source"]["citation"]
+    entry = found.json()["source"]["entry"]
+    assert f"http://test/d/tract/e/{entry}" in found.json()["source"]["citation"]
     text = client.get(f"{TRACT}/tables/Race?format=csv")
     assert text.headers["content-type"] == "text/csv; charset=utf-8"
     assert text.headers["content-disposition"] == 'attachment; filename="tract-Race.csv"'

@@ -270,7 +270,7 @@ def test_tables_pages_and_health_do_not_wait_for_decisions(czech, monkeypatch):
         return [answer.status_code for answer in await asyncio.gather(*asking)]
 
     with held_decisions(monkeypatch) as held:
-        assert set(czech.runner.run(asyncio.wait_for(go(), 4 * PATIENCE))) == {200}
+        assert set(czech.runner.run(asyncio.wait_for(go(), 4 * PATIENCE))) <= {200, 202}
 
 
 def margins(names="ABCDEF"):

@@ -25,11 +25,18 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-KNOWN = {"slug": "tract", "margin": "Gender*Income"}
+KNOWN = {
+    "slug": "tract",
+    "margin": "Gender*Income",
+    "id": "tract.Gender.Income",
+    "lang": "en",
+    "table": "Gender.Income",
+}
+SERVED = (f"{API}/", "/api/v2/", "/pxweb/", "/healthz", "/readyz", "/metrics")
 OPERATIONS = sorted(
     (path.replace(":path", ""), method.lower())
     for method, path in ROLES
-    if path.startswith((f"{API}/", "/healthz", "/readyz", "/metrics")) and "openapi" not in path
+    if path.startswith(SERVED) and "openapi" not in path
 )
 
 

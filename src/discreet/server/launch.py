@@ -21,6 +21,7 @@ from discreet.look.progress import working
 from discreet.server.accounts import Accounts
 from discreet.server.catalogue import Catalogue
 from discreet.server.counter import Counter
+from discreet.server.describe import describe_data
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify_all
 from discreet.server.ledger.database import Database, migrate, open_database
@@ -199,17 +200,17 @@ def serve(
 
 def _tell_workers(settings: Settings, specs: Sequence[DataSpec]) -> None:
     os.environ[SPEC] = json.dumps([asdict(spec) for spec in specs])
-    for name, value in settings.model_dump(exclude={"secret"}, exclude_none=True).items():
-        os.environ[f"DISCREET_{name.upper()}"] = str(value)
-    os.environ["DISCREET_SECRET"] = settings.secret.get_secret_value()
+    for name, value in settings.model_dump(exclude_none=True).items():
+        said = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        os.environ[f"DISCREET_{name.upper()}"] = said
 
 
 def _open(counter: Counter, spec: DataSpec) -> None:
     table, policy = spec.read(), spec.terms()
     _check_slug(spec.slug)
     frontier = None if spec.frontier is None else _margins(spec.frontier, table)
-    if frontier is None and policy.server.rule == "static":
-        frontier = _known_frontier(counter.database, spec.slug) or _found(table, policy, spec)
+    if frontier is None and policy.server.rule == "static" and not _is_known(counter, spec):
+        frontier = _found(table, policy, spec)
     counter.open(
         table,
         policy,
@@ -219,6 +220,7 @@ def _open(counter: Counter, spec: DataSpec) -> None:
         listed=None if spec.listed is None else _margins(spec.listed, table),
         previous=spec.previous,
         apart=spec.apart,
+        about=describe_data(spec.data, spec.codebook, table),
         actor=f"operator {operator()}",
     )
 
@@ -243,10 +245,10 @@ def other_terms(database: Database, specs: Sequence[DataSpec]) -> list[str]:
     ]
 
 
-def _known_frontier(database: Database, slug: str) -> list[list[str]] | None:
-    with database.read() as session:
-        found = store.find_dataset(session, slug)
-        return None if found is None else found.frontier
+def _is_known(counter: Counter, spec: DataSpec) -> bool:
+    """Then its terms are those of the ledger."""
+    with counter.database.read() as session:
+        return spec.slug in store.slugs(session)
 
 
 def _found(table: Table, policy: Policy, spec: DataSpec) -> list[list[str]]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from discreet.server.api.replies import Number, Slug
 from discreet.server.api.roles import ONE, Allowed, documented
@@ -62,7 +62,7 @@ def entry(
 
 @router.get(
     "/{number}/citation",
-    response_class=PlainTextResponse,
+    response_model=None,
     responses={
         **documented(404, 410),
         200: {

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 
 LONGEST = 60
+SPELLED = {"<": "below ", ">": "above ", "+": " plus", "ß": "ss", "æ": "ae", "Æ": "Ae", "ø": "o",
+           "Ø": "O", "œ": "oe", "Œ": "Oe", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"}  # fmt: skip
 
 
 def codes(labels: Iterable[str]) -> tuple[str, ...]:
@@ -28,6 +30,5 @@ def codes(labels: Iterable[str]) -> tuple[str, ...]:
 def _plain(label: str) -> str:
     spread = unicodedata.normalize("NFKD", label)
     kept = "".join(c for c in spread if not unicodedata.combining(c))
-    signs = {"<": "below ", ">": "above ", "+": " plus"}
-    kept = "".join(signs.get(c, c) for c in kept)
+    kept = "".join(SPELLED.get(c, c) for c in kept)
     return re.sub(r"[^A-Za-z0-9-]+", "_", kept).strip("_-")[:LONGEST]
