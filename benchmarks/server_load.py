@@ -2,7 +2,8 @@
 
     python benchmarks/server_load.py tables waiting shared memory [--source SRC]
 
-256 cells, seeded, default policy with the myopic rule, SQLite, one worker. `--source` serves
+256 cells, seeded, default policy with the myopic rule, SQLite, one worker; `large` asks 10,000
+times about the 2^16 cells of the NLTCS. `--source` serves
 another checkout's `src`, to compare. The server, the client and whoever else shares the machine
 share its cores: each figure is the best of three, with the load average beside it.
 """
@@ -22,9 +23,9 @@ from pathlib import Path
 
 import httpx
 import numpy as np
+from served import Served, ask
 
 from discreet.table.table import Table
-from served import Served, ask
 
 NAMES = "ABCDEFGH"
 API = "/api/v1/datasets/eight"
@@ -41,12 +42,12 @@ def write_data(folder):
     return path
 
 
-def serve(folder, source, *more, name="eight"):
-    data = write_data(folder)
+def serve(folder, source, *more, data=None):
+    given = (data,) if data else (str(write_data(folder)), "--count", "count")
     env = {"PYTHONPATH": source} if source else {}
     return Served(
-        str(data), "--count", "count", "--slug", "eight", "--set", "server.rule=myopic", *more,
-        database=f"sqlite:///{folder}/{name}.db", env=env,
+        *given, "--slug", "eight", "--set", "server.rule=myopic", *more,
+        database=f"sqlite:///{folder}/served.db", env=env,
     )  # fmt: skip
 
 
@@ -205,12 +206,14 @@ def resident(pid):
 def memory(server):
     """Random margins: granted once, refused, out."""
     rng, seen = random.Random(10), []
+    described = httpx.get(f"{server.url}{API}", timeout=600).json()
+    every = [variable["name"] for variable in described["variables"]]
     outcomes = dict.fromkeys(("granted", "refused", "pending"), 0)
     print(f"at the start: {resident(server.process.pid):.0f} MiB", flush=True)
     with httpx.Client(base_url=server.url, timeout=600) as client:
         begun = time.perf_counter()
         for turn in range(1, DECISIONS + 1):
-            names = rng.sample(NAMES, rng.randint(1, 8))
+            names = rng.sample(every, rng.randint(1, min(len(every), 8)))
             outcomes[ask(client, "eight", names)["outcome"]] += 1
             if turn % EVERY == 0:
                 seen.append(resident(server.process.pid))
@@ -222,11 +225,12 @@ def memory(server):
     print(json.dumps({"MiB": [round(x, 1) for x in seen]}))
 
 
+LARGE = {"large": "example:nltcs"}
 FAST = ("--set", "server.slot=0")
 QUICK = [word for key in ("server.slot=0", "bounds.proof=outer", "attribute.check=false",
                           "published.least=0") for word in ("--set", key)]  # fmt: skip
 WORK = {"tables": (tables, FAST), "waiting": (waiting, ()), "shared": (shared, ()),
-        "memory": (memory, QUICK)}  # fmt: skip
+        "memory": (memory, QUICK), "large": (memory, QUICK)}  # fmt: skip
 
 
 def main():
@@ -238,7 +242,7 @@ def main():
         work, more = WORK[name]
         with (
             tempfile.TemporaryDirectory() as folder,
-            serve(folder, given.source, *more) as server,
+            serve(folder, given.source, *more, data=LARGE.get(name)) as server,
         ):
             work(server)
 

@@ -74,8 +74,9 @@ new_root() {{  # NAME: this machine's root, with changes of its own
 {steps}
 """
 START = """
-mkdir -p {root}{volume}/numba && chown -R {user} {root}{volume}
-mount --bind {root}{volume} {root}{volume}
+mkdir -p {folder}/volume
+chown {user} {folder}/volume
+mount --bind {folder}/volume {root}{volume}
 mount -o remount,ro {root}
 mount -t tmpfs tmpfs {root}/tmp
 cd {root}{volume}
@@ -107,7 +108,7 @@ def script(folder, port):
                 lines.append(f"chroot {root} env -C / {path} sh -c {shlex.quote(value)}")
     variables = IMAGE.environment | {"DISCREET_PORT": port}
     lines.append(START.format(
-        root=root, volume=IMAGE.last("VOLUME"), user=IMAGE.last("USER"),
+        root=root, folder=folder, volume=IMAGE.last("VOLUME"), user=IMAGE.last("USER"),
         environment=" ".join(f"{name}={value}" for name, value in variables.items()),
         command=shlex.join([*IMAGE.entrypoint, *SERVED]),
     ))  # fmt: skip
@@ -123,7 +124,11 @@ def stepped(folder):
     words = ["unshare", "--mount", "--propagation", "private", "bash", path]
     with log.open("w") as file:
         running = subprocess.Popen(words, stdout=file, stderr=file, env=environment())
-    yield Process(running, port, log)
+    try:
+        yield Process(running, port, log)
+    finally:
+        for name in ("build", "final"):
+            shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def can_mount(folder):

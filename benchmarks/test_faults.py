@@ -6,7 +6,7 @@ import anyserver
 import faults
 from server.conftest import *  # noqa: F403
 
-NUMBER, MACHINES = 200, 300
+NUMBER, DATA_SETS = 200, 300
 
 
 def test_kills(url):
@@ -23,6 +23,9 @@ def test_failures(url):
 
 
 def test_all_that_is_public_keeps_the_policy(tmp_path):
-    anyserver.check(tmp_path, 10_000, MACHINES)
-    print(f"\n{anyserver.Server.tally}")
-    assert anyserver.Server.tally["data sets"] >= MACHINES
+    servers = anyserver.Server
+    for run in range(100, 200):
+        if len(servers.different) < DATA_SETS:
+            anyserver.check(tmp_path, run, 25)
+    print(f"\n{len(servers.different)} data sets: {servers.tally}")
+    assert len(servers.different) >= DATA_SETS

@@ -1,4 +1,4 @@
-"""Two workers on PostgreSQL: they count together, and what one withdraws the other serves no more."""
+"""Two workers on PostgreSQL: they count together, and neither serves what one withdrew."""
 
 import os
 import re
@@ -10,9 +10,11 @@ from pathlib import Path
 
 import httpx
 from served import Served, ask
+from sqlalchemy import select
 
 from discreet.server.accounts import Accounts
 from discreet.server.ledger.database import open_database
+from discreet.server.ledger.schema import Meter
 
 CZECH = "/api/v1/datasets/czech"
 SEEN = re.compile(
@@ -25,6 +27,13 @@ def seen(server):
     """How often the frontier was asked for, as one of the workers says."""
     found = SEEN.search(httpx.get(f"{server.url}/metrics", timeout=30).text)
     return float(found[2]) if found else 0.0
+
+
+def counting(database):
+    """The workers that answered for the frontier."""
+    with database.read() as session:
+        rows = session.scalars(select(Meter).where(Meter.labels.contains("/frontier"))).all()
+        return {row.worker for row in rows if row.value}
 
 
 def children(pid):
@@ -67,6 +76,7 @@ def test_two_workers_are_one_server(postgres):
         before = seen(server)
         list(threads.map(lambda client: client.get(f"{CZECH}/frontier"), clients * 5))
         eventually(lambda: seen(server) == before + 5 * CLIENTS)
+        assert len(counting(database)) == 2  # both were asked
 
         assert ask(clients[0], "czech", "AB")["outcome"] == "granted"
         table = f"{CZECH}/tables/A*B"

@@ -24,6 +24,7 @@ from discreet.server.ledger.database import migrate, open_database
 from discreet.server.settings import Settings
 from discreet.server.site import Site
 from discreet.table.load import load
+from discreet.table.table import Table
 
 PASSWORD = "a long enough one 4 tests"
 STAFF = {"ada": "custodian", "otto": "auditor"}
@@ -53,6 +54,15 @@ MANY = 10**6
 PHONE = {"width": 400, "height": 800}
 
 
+def workers(n):
+    """Car workers of a factory of their own: `n` of them are counted elsewhere."""
+    table = load("example:czech")
+    counts = table.dense()
+    most, next_most = counts.ravel().argsort()[[-1, -2]]
+    counts.ravel()[[most, next_most]] += [-n, n]
+    return Table.of(counts, **{v.name: v.categories for v in table.variables})
+
+
 class Live:
     """A site that is served at `address`; every test opens data sets of its own."""
 
@@ -65,11 +75,12 @@ class Live:
         n = next(self.numbers)
         slug = slug or f"{kind}{n}"
         self.site.counter.open(
-            load("example:czech"),
+            workers(n),
             Policy.of(POLICY | KINDS[kind]),
             slug=slug,
             title=title or f"Czech workers {n}",
             frontier=FRONTIER if kind == "static" else None,
+            apart=True,
         )
         for margin in out:
             self.site.counter.request(slug, list(margin))

@@ -262,7 +262,13 @@ def test_the_desk_on_a_phone(visits, live):
     slug = live.open("approved", out=[])
     live.site.counter.request(slug, ["A", "B", "F"])
     page = visits.staff("ada", **PHONE)
-    for path in ("/desk", *(f"/desk/{slug}{tab}" for tab in TABS), "/desk/users", "/desk/trail", "/account"):
+    for path in (
+        "/desk",
+        *(f"/desk/{slug}{tab}" for tab in TABS),
+        "/desk/users",
+        "/desk/trail",
+        "/account",
+    ):
         page.goto(live.at(path))
         assert overflow(page) == 0, path
     page.goto(live.at(f"/desk/{slug}/policy"))

@@ -1,7 +1,6 @@
 """What is in deploy/ fits the program: options, settings, limits, and what the docs show."""
 
 import configparser
-import json
 import re
 import shlex
 import shutil
@@ -9,34 +8,38 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import containerfile
 from discreet.cli import main
+from discreet.server.ledger.marks import OTHER_SECRET
+from discreet.server.operation import SILENT
 from discreet.server.settings import Settings
+from discreet.server.unready import SAID
 from server.deployed import DEPLOY, ROOT
 
 UNIT = DEPLOY / "discreet.service"
-DOCS = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
-FILES = ("Containerfile", "discreet.service", "nginx.conf", "server.env.example")
+UNITS = [path for path in sorted(DEPLOY.iterdir()) if path.suffix in (".service", ".timer")]
+DOCS = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("server.md", "runbook.md"))
+RUNBOOK = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
 EXPOSURE = 20  # tenths, of systemd's 100: the less the better
 
 
-def options(command):
-    return {word for parameter in main.commands[command].params for word in parameter.opts}
+def check_command(line):
+    """`discreet serve DATA ...`, `discreet ledger ...`: commands and options that are there."""
+    words, command = shlex.split(line), main
+    while isinstance(command, click.Group):
+        assert words[0] in command.commands, line
+        command = command.commands[words.pop(0)]
+    known = {word for parameter in command.params for word in parameter.opts}
+    used = {word.partition("=")[0] for word in words if word.startswith("--")}
+    assert used <= known, line
 
 
-def check_command(words):
-    """`discreet serve DATA ...` with options that are there."""
-    assert Path(words[0]).name == "discreet"
-    assert words[1] in main.commands
-    used = {word for word in words if word.startswith("--")}
-    assert used <= options(words[1])
-
-
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [path.name for path in sorted(DEPLOY.iterdir())])
 def test_the_docs_show_the_very_file(name):
-    assert f'--8<-- "deploy/{name}"' in DOCS
+    assert DOCS.count(f'--8<-- "deploy/{name}"') == 1
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted(DEPLOY.iterdir())])
@@ -72,24 +75,41 @@ def unit():
 
 def test_the_unit_starts_what_is_there_and_gives_it_time_to_stop():
     service = unit()["Service"]
-    check_command(shlex.split(service["ExecStart"]))
     assert int(service["TimeoutStopSec"]) > 30, "requests under way have 30 s"
     assert service["LimitCORE"] == "0", "a core file would hold the confidential table"
     assert service["User"] != "root"
 
 
-def test_systemd_takes_the_unit(tmp_path):
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_commands_of_a_unit_are_there(path):
+    lines = re.findall(r"/opt/discreet/bin/discreet ([^'\n]+)", path.read_text(encoding="utf-8"))
+    assert len(lines) == path.read_text(encoding="utf-8").count("ExecStart=")
+    for line in lines:
+        check_command(line)
+
+
+@pytest.fixture
+def units(tmp_path):
+    """As they are, but for where the program is."""
     if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is not installed: only the options of the unit are checked")
-    program = Path(sys.executable).with_name("discreet")
-    copy = tmp_path / UNIT.name
-    copy.write_text(UNIT.read_text().replace("/opt/discreet/bin/discreet", str(program)))
-    verified = subprocess.run(["systemd-analyze", "verify", copy], capture_output=True, text=True)
+        pytest.skip("systemd-analyze is not installed: only the commands of the units are checked")
+    program = str(Path(sys.executable).with_name("discreet"))
+    for path in UNITS:
+        text = path.read_text(encoding="utf-8").replace("/opt/discreet/bin/discreet", program)
+        (tmp_path / path.name).write_text(text, encoding="utf-8")
+    return [tmp_path / path.name for path in UNITS]
+
+
+def test_systemd_takes_the_units(units):
+    verified = subprocess.run(["systemd-analyze", "verify", *units], capture_output=True, text=True)
     assert verified.returncode == 0, verified.stderr
-    ours = [line for line in verified.stderr.splitlines() if UNIT.name in line]
-    assert not ours
+    assert not [line for line in verified.stderr.splitlines() if "discreet" in line]
+
+
+def test_systemd_thinks_that_the_server_has_few_rights(units):
     words = ["systemd-analyze", "security", "--offline=true", f"--threshold={EXPOSURE}"]
-    exposed = subprocess.run([*words, copy], capture_output=True, text=True)
+    (unit,) = [path for path in units if path.name == UNIT.name]
+    exposed = subprocess.run([*words, unit], capture_output=True, text=True)
     assert exposed.returncode == 0, exposed.stdout[-500:]
 
 
@@ -98,7 +118,8 @@ def test_systemd_takes_the_unit(tmp_path):
 
 def test_the_container_starts_what_is_there_as_nobody_special():
     image = containerfile.read(DEPLOY / "Containerfile")
-    check_command(image.entrypoint)
+    assert image.entrypoint[0] == "discreet"
+    check_command(shlex.join(image.entrypoint[1:]))
     assert int(image.last("USER")) > 1_000
     assert image.last("VOLUME") == image.last("WORKDIR")
     assert image.environment["NUMBA_CACHE_DIR"].startswith(image.last("VOLUME"))
@@ -121,10 +142,15 @@ def test_what_is_copied_is_what_the_build_needs():
         assert name.split("/")[0] in containerfile.sent(ROOT)
 
 
-def test_the_lines_of_the_docs_name_what_is_there():
-    for words in re.findall(r"^podman (?:exec|run) .*?(?<!\\)$", DOCS, re.MULTILINE | re.DOTALL):
-        used = set(re.findall(r"--(?:policy|role|password-stdin)\b", words))
-        assert used <= options("serve") | {"--role", "--password-stdin"}
+def test_commands_in_the_docs_are_there():
+    """Also those that are not run, as text or in a table."""
+    blocks = re.findall(r"```text\n(.*?)```", DOCS, re.DOTALL)
+    shown = "\n".join(blocks).replace("\\\n", " ")
+    lines = re.findall(r"\bdiscreet ((?:serve|ledger|accounts) [^\n]*)", shown)
+    lines += re.findall(r"`discreet ((?:ledger|accounts) [^`]*)`", DOCS)
+    assert len(lines) > 15
+    for line in lines:
+        check_command(line)
     assert "podman build -t tables -f deploy/Containerfile ." in DOCS
 
 
@@ -137,4 +163,25 @@ def test_nginx_takes_as_much_as_the_server_and_waits_as_long():
     assert f"client_max_body_size {most};" in text
     assert f":{Settings.model_fields['port'].default};" in text
     assert "X-Forwarded-For $remote_addr;" in text, "what the client says is not passed on"
-    assert json.dumps("").join(["Connection ", ";"]) in text
+
+
+# The runbook
+
+
+SENTENCES = [*(sentence for _, sentence in SAID), SILENT, "no data set is open yet."]
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_the_runbook_has_a_repair_for_each_way_of_not_being_ready(sentence):
+    assert re.search(rf"^\s*\| {re.escape(sentence)} \| \S.* \|$", RUNBOOK, re.MULTILINE)
+
+
+def test_the_runbook_knows_why_a_server_does_not_start():
+    assert f"| {OTHER_SECRET.partition(';')[0]} |" in RUNBOOK
+    sources = (ROOT / "src/discreet/server").rglob("*.py")
+    said = "".join(path.read_text("utf-8") for path in sources)
+    for words in ("set DISCREET_SECRET", "are not those that its ledger was opened with",
+                  "is a vintage of the same people as", "has the variables of", "does not hold",
+                  "run `discreet ledger migrate`"):  # fmt: skip
+        assert words in said, words
+        assert words in RUNBOOK, words

@@ -330,6 +330,41 @@ def test_accounts_are_decided_by_themselves(tmp_path, monkeypatch):
         assert [actors[answer["entry"]] for answer in answers[:4]] == users * 2
 
 
+def test_who_hangs_up_is_not_decided_on(czech, monkeypatch):
+    async def go():
+        first = asked(czech.client(), "AB")
+        await until(lambda: held.begun)
+        hung_up, sent = asyncio.Event(), []
+        body = iter([{"type": "http.request", "body": b'{"variables": ["A", "C"]}'}])
+
+        async def receive():
+            for message in body:
+                return message
+            await hung_up.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            sent.append(message)
+
+        path = f"{API}/requests"
+        scope = {
+            "type": "http", "method": "POST", "scheme": "http", "path": path, "query_string": b"",
+            "raw_path": path.encode(), "root_path": "", "client": ("192.0.2.1", 1),
+            "headers": [(b"host", b"test"), (b"content-type", b"application/json")],
+        }  # fmt: skip
+        second = asyncio.create_task(czech.app(scope, receive, send))
+        await until(lambda: czech.site.pool.waiting == 1)
+        hung_up.set()
+        await second
+        held.gate.set()
+        return await first, sent[0]["status"]
+
+    with held_decisions(monkeypatch) as held:
+        answer, status = czech.runner.run(asyncio.wait_for(go(), PATIENCE))
+    assert (answer.status_code, status) == (200, 499)
+    assert held.begun == [(("A", "B"), "public")]
+
+
 def test_a_full_queue_is_told(czech, monkeypatch):
     czech.site.pool.most = 1
 

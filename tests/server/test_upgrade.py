@@ -148,9 +148,13 @@ def test_accounts_and_keys_go_on(upgraded):
         assert verify_trail(session).holds
 
 
-def test_another_secret_is_refused_though_the_old_release_kept_no_mark_of_it(upgraded):
+def test_another_secret_is_refused_also_before_the_right_one_is_noted(upgraded):
     counter = Counter(upgraded, b"another one")
     with pytest.raises(LedgerError, match="with the same secret"):
+        counter.open(load("example:tract"), Policy(), slug="tract")
+    counter_of(upgraded)  # with the right one, which is noted
+    counter = Counter(upgraded, b"another one")
+    with pytest.raises(LedgerError, match="the secret is not the one"):
         counter.open(load("example:tract"), Policy(), slug="tract")
 
 

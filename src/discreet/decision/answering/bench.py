@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ from discreet.table.table import Table
 Ints = NDArray[np.int64]
 FEW = 4  # margins up to which it is quicker to follow what they change
 PROOF_SECONDS = 2.0  # to look for tables, in one request
+REMEMBERED = 10_000  # verdicts, so that memory has an end
 
 
 class Bench(Protocol):
@@ -62,14 +64,13 @@ class WholeBench:
         self.brief = brief
         self.out: Sets = ()
         self.policy = brief.policy.effort(witness_seconds=seconds)
-        self._known: dict[Sets, Verdict] = {}
+        self._known = lru_cache(REMEMBERED)(self._judge)
 
     def verdict(self, margins: Sequence[int]) -> Verdict:
-        top = maximal([*self.out, *margins])
-        if top not in self._known:
-            release = self.brief.release(top)
-            self._known[top] = decide(self.brief.table, release, self.policy).verdict
-        return self._known[top]
+        return self._known(maximal([*self.out, *margins]))
+
+    def _judge(self, top: Sets) -> Verdict:
+        return decide(self.brief.table, self.brief.release(top), self.policy).verdict
 
     def rejects(self, margin: int) -> bool:
         return False

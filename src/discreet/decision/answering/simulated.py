@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from functools import lru_cache
 
 from discreet.decision.answering.believed import Believed, believed
 from discreet.decision.answering.screen import Lattice, Screen, quick
@@ -18,6 +19,7 @@ from discreet.table.table import Table
 MOST_SUMS = 1 << 24  # of all draws
 SLOW_CELLS = 64  # where `decide` is asked about every draw
 STATES = 8  # that are remembered
+REMEMBERED = 10_000  # answers that are
 MORE = 4  # times as many draws where the first leave it open
 
 
@@ -40,14 +42,11 @@ class Simulated:
         self.table, self.policy = table, policy
         _check(table, policy)
         self._states: OrderedDict[tuple[Sets, int], tuple[Believed, Screen]] = OrderedDict()
-        self._known: dict[tuple[Sets, int], Refusal] = {}
+        self._known = lru_cache(REMEMBERED)(self._refusal)
 
     def refusal(self, out: Sets, margin: int) -> Refusal:
         """The decision on a margin when those in `out` are public."""
-        out = maximal(out)
-        if (out, margin) not in self._known:
-            self._known[out, margin] = self._refusal(out, margin)
-        return self._known[out, margin]
+        return self._known(maximal(out), margin)
 
     def _refusal(self, out: Sets, margin: int) -> Refusal:
         delta, draws = self.policy.server.delta, self.policy.server.draws

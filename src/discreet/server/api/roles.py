@@ -142,9 +142,9 @@ SAID = {
     422: "The request says something that cannot be.",
     429: "Too many requests; Retry-After says when to come again.",
     431: "The headers are too long.",
-    503: "Not ready.",
+    503: "Not ready, or too many wait: Retry-After says when to come again.",
 }
-ALWAYS = (400, 401, 403, 408, 413, 414, 422, 429, 431)
+ALWAYS = (400, 401, 403, 408, 413, 414, 422, 429, 431, 503)
 
 
 async def allowed(request: Request, found: Annotated[Visitor, Depends(visitor)]) -> Visitor:

@@ -205,7 +205,7 @@ if (arrange) {
     zone.querySelector("ul").insertBefore(chip, before);
     chip.querySelector("select[name=at]").value = `${zone.dataset.zone}:${chip.dataset.name}`;
     sessionStorage.setItem("moved", chip.dataset.name);
-    arrange.action = arrange.action.replace(/#.*$/, "#arrange-title");
+    arrange.action = `${arrange.action.replace(/#.*$/, "")}#arrange-title`;
     arrange.requestSubmit();
   }
 
