@@ -64,7 +64,7 @@ def test_pick_ask_read_and_download(visits, live):
     page.keyboard.press("y")
     press(page, page.get_by_role("button", name="Show"))
     page.wait_for_url("**/t/A*B?where=C%3Ayes")
-    tab_to(page, page.get_by_role("link", name="CSV"))
+    tab_to(page, page.get_by_role("link", name="CSV", exact=True))
     with page.expect_download() as started:
         page.keyboard.press("Enter")
     assert started.value.suggested_filename == f"{slug}-A-B.csv"

@@ -1,6 +1,7 @@
 """The public in a real browser: pick, ask, read, download."""
 
 import csv
+import io
 import json
 import re
 from itertools import product
@@ -140,7 +141,7 @@ def read_json_stat(path):
 
 
 def read_xlsx(path):
-    head, *rows = load_workbook(path)["Table"].iter_rows(values_only=True)
+    head, *rows = load_workbook(io.BytesIO(path.read_bytes()))["Table"].iter_rows(values_only=True)
     return list(head[:-1]), [tuple(row) for row in rows]
 
 

@@ -1,15 +1,20 @@
 """What is in deploy/ fits the program: options, settings, limits, and what the docs show."""
 
+import ast
 import configparser
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import click
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import containerfile
 from discreet.cli import main
@@ -23,6 +28,7 @@ UNIT = DEPLOY / "discreet.service"
 UNITS = [path for path in sorted(DEPLOY.iterdir()) if path.suffix in (".service", ".timer")]
 DOCS = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("server.md", "runbook.md"))
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
+IMAGE = containerfile.read(DEPLOY / "Containerfile")
 EXPOSURE = 20  # tenths, of systemd's 100: the less the better
 
 
@@ -117,7 +123,7 @@ def test_systemd_thinks_that_the_server_has_few_rights(units):
 
 
 def test_the_container_starts_what_is_there_as_nobody_special():
-    image = containerfile.read(DEPLOY / "Containerfile")
+    image = IMAGE
     assert image.entrypoint[0] == "discreet"
     check_command(shlex.join(image.entrypoint[1:]))
     assert int(image.last("USER")) > 1_000
@@ -152,6 +158,43 @@ def test_commands_in_the_docs_are_there():
     for line in lines:
         check_command(line)
     assert "podman build -t tables -f deploy/Containerfile ." in DOCS
+
+
+def imported():
+    """Modules of others that the server imports, wherever in a file."""
+    found = set()
+    for path in (ROOT / "src/discreet/server").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found - set(sys.stdlib_module_names) - {"discreet"}
+
+
+def installed():
+    """Names of what `discreet[server]` brings along, by pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    own = [*project["dependencies"], *project["optional-dependencies"]["server"]]
+    found, asked = set(), [(Requirement(line), frozenset()) for line in own]
+    while asked:
+        need, extras = asked.pop()
+        if need.marker and not any(need.marker.evaluate({"extra": e}) for e in extras or {""}):
+            continue
+        known = canonicalize_name(need.name), frozenset(need.extras)
+        if known not in found:
+            found.add(known)
+            lines = metadata.requires(need.name) or ()
+            asked += [(Requirement(line), frozenset(need.extras)) for line in lines]
+    return {name for name, _ in found}
+
+
+def test_the_image_installs_all_that_the_server_imports():
+    assert any(name == "RUN" and "/src[server]" in value for name, value in IMAGE.steps)
+    there, owners = installed(), metadata.packages_distributions()
+    for module in sorted(imported()):
+        names = {canonicalize_name(name) for name in owners[module]}
+        assert names & there, f"{module} is not in the extra `server` of pyproject.toml"
 
 
 # nginx

@@ -357,6 +357,7 @@ def test_a_state_counts_once_and_in_one_browser(here):
     back = urlsplit(browser.begin())
     path = f"{back.path}?{back.query}"
     assert Browser(here).get(path).status_code == 401, "another browser"
+    assert last(here).note == "OpenID: a state that is not this browser's"
     assert browser.get(path).status_code == 401, "the other one has used it up"
     back = urlsplit(browser.begin())
     path = f"{back.path}?{back.query}"
@@ -374,6 +375,7 @@ def test_a_login_that_was_begun_elsewhere_is_not_finished_here(here):
     victim.begin()
     refused = victim.get(f"{theirs.path}?{theirs.query}")
     assert refused.status_code == 401
+    assert last(here).note == "OpenID: a state that is not this browser's"
     assert victim.known["role"] == "public"
 
 

@@ -33,10 +33,10 @@ from discreet.server.errors import add_handlers
 from discreet.server.guard import add_guards
 from discreet.server.identity import cookie_name
 from discreet.server.ledger.database import open_database
-from discreet.server.openid import Provider
-from discreet.server.pxweb import first, second
-from discreet.server.post import Post, posting
 from discreet.server.news import News
+from discreet.server.openid import Provider
+from discreet.server.post import Post, posting
+from discreet.server.pxweb import first, second
 from discreet.server.rates import rates_of
 from discreet.server.search import Search
 from discreet.server.second_factor import SecondFactors

@@ -191,7 +191,7 @@ class Provider:
                 "access_token": token.get("access_token"),
             },
         )
-        claims.validate(now=0, leeway=LEEWAY)
+        claims.validate(now=int(now.timestamp()), leeway=LEEWAY)
         if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= 255:
             raise ValueError("sub")
         return cast(Mapping[str, Any], claims)

@@ -145,7 +145,7 @@ if (arrange) {
   for (const chip of chips) {
     const grip = document.createElement("button");
     Object.assign(grip, { type: "button", className: "grip", textContent: "⠿" });
-    grip.setAttribute("aria-label", chip.querySelector("select[name=at]").getAttribute("aria-label"));
+    grip.setAttribute("aria-label", chip.dataset.grip);
     grip.addEventListener("keydown", (event) => step(chip, event));
     chip.querySelector(".who").prepend(grip);
     chip.draggable = true;
@@ -205,7 +205,6 @@ if (arrange) {
     zone.querySelector("ul").insertBefore(chip, before);
     chip.querySelector("select[name=at]").value = `${zone.dataset.zone}:${chip.dataset.name}`;
     sessionStorage.setItem("moved", chip.dataset.name);
-    arrange.action = `${arrange.action.replace(/#.*$/, "")}#arrange-title`;
     arrange.requestSubmit();
   }
 
