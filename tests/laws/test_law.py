@@ -14,7 +14,7 @@ from discreet.decision.answering.desk import Desk
 from discreet.decision.answering.screen import Screen, fails, table_of
 from discreet.decision.assess import assess
 from discreet.decision.brief import Brief
-from discreet.decision.decide import decide
+from discreet.decision.decide import decide, ruling
 from discreet.decision.frontier import frontier
 from discreet.decision.judge import ShuttleJudge
 from discreet.decision.rule import Rule
@@ -22,6 +22,7 @@ from discreet.decision.rules import register, registered
 from discreet.decision.verdict import Reason, Verdict
 from discreet.errors import DataError, DisclosureError, PolicyError
 from discreet.intruder.bounds.result import Rung
+from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.table import Table
 from lawcases import broken, fitting, random_case
@@ -150,6 +151,23 @@ def check_desk(case, rng):
             assert not proven(found) or safe(case, desk.out), desk.out
 
 
+def check_ruling(case, rng):
+    """The verdict alone, where tables are looked for, is that of `decide` where none are; PASS is
+    safe also where `decide` is in doubt."""
+    keys = {"bounds.method": "auto", "bounds.witness_seconds": 1.0}
+    if rng.random() < 0.5:
+        keys["bounds.proof"] = "integer"
+    policy = case.policy.change(keys)
+    release = Release.margins(case.table, case.formula)
+    found = ruling(case.table, release, policy)
+    told = decide(case.table, release, policy.change({"bounds.witness_seconds": 0.0}))
+    if found is not told.verdict:
+        assert (found, told.verdict) == (Verdict.PASS, Verdict.REVIEW)
+        case = dataclasses.replace(case, policy=policy.change({"attribute.order": 9}))
+    if found is Verdict.PASS and (policy.bounds.proof == "integer" or proven(told)):
+        assert not broken(case), (found, told)
+
+
 def check_screen(case, rng):
     """The simulatable rule's look at many tables at once is that of `decide`, table by table."""
     if case.table.impossible or case.table.total == 0:
@@ -177,6 +195,7 @@ CHECKS = {
     check_alternatives: 0.05,
     check_merged: 0.1,
     check_desk: 0.1,
+    check_ruling: 0.2,
     check_screen: 0.1,
 }
 
@@ -265,6 +284,10 @@ def overlook(tables, found):
     """Looks at no table of the many."""
 
 
+def passes(case):
+    return Verdict.PASS
+
+
 ALONE = {
     "small": {"attribute.check": False, "published.least": 0, "small.width": 3},
     "attribute": {"attribute.check": True, "published.least": 0, "small.width": 0},
@@ -278,6 +301,7 @@ ALONE = {
         *((name, check_decide, {"judge": fine}) for name in ALONE),
         *((name, check_screen, {"screen": overlook}) for name in ALONE),
         *((name, check_shuttle, {"follow": Blind}) for name in ("attribute", "published")),
+        *((name, check_ruling, {"ruling": passes}) for name in ALONE),
     ],
 )
 def test_a_broken_rule_or_shortcut_is_caught(name, check, changes, monkeypatch):

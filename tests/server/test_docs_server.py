@@ -9,13 +9,16 @@ from string import Template
 import pytest
 
 from discreet.server.api.roles import ACCOUNTS, ASKING, DECIDING, EVERYBODY, READING
+from discreet.server.describe import describe_data
 from discreet.server.launch import DataSpec
 from discreet.server.settings import Settings
+from discreet.table.load import load
 from server.sites import world
 from test_docs import blocks, check_shown, commands, section
 
 PAGE = Path(__file__).parents[2] / "docs" / "server.md"
 ACCOUNTS_PAGE = PAGE.with_name("server-accounts.md")
+READERS_PAGE = PAGE.with_name("server-public.md")
 TEXT = PAGE.read_text(encoding="utf-8")
 WHO = {
     EVERYBODY: "everybody",
@@ -31,7 +34,8 @@ def shown_site(tmp_path):
     """What the first command of the page serves."""
     rule = {"server.rule": "myopic", "server.slot": 0.0}
     with world(tmp_path) as made:
-        yield made.open("czech", rule, "example:czech", title="Czech auto workers")
+        about = describe_data("example:czech", None, load("example:czech"))
+        yield made.open("czech", rule, "example:czech", title="Czech auto workers", about=about)
 
 
 def curl(words, client):
@@ -60,7 +64,7 @@ def curl(words, client):
     return client.request(method, address, content=body, headers=headers)
 
 
-@pytest.mark.parametrize(("page", "least"), [(PAGE, 20), (ACCOUNTS_PAGE, 3)])
+@pytest.mark.parametrize(("page", "least"), [(PAGE, 20), (ACCOUNTS_PAGE, 3), (READERS_PAGE, 10)])
 def test_what_curl_shows_is_what_the_server_says(shown_site, page, least):
     client, key = shown_site.client(), shown_site.keys["custodian"]
     number = 0

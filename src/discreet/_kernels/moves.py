@@ -3,6 +3,9 @@
 import numpy as np
 from numba import njit
 
+LACK, AIM = 4.0, 3.0  # how unlikely it is to lack a person more, to move away from the goal
+LEAST = -2  # a cell does not fall further
+
 
 @njit(cache=True)
 def mark(codes, places, steps, offsets, starts, stamp, flags):
@@ -178,3 +181,171 @@ def walk(x, sizes, steps, members, starts, urn, tries, seed, low, high):
                 where[e] = -1
             low[e], high[e] = min(low[e], x[e]), max(high[e], x[e])
     return made
+
+
+@njit(cache=True)
+def stride(x, sizes, steps, members, starts, urn, tries, every, seed, cost, goal, found):
+    """Try random moves of `walk` with long steps; `found` gets what was passed, and how many.
+
+    A move goes as far as it leads to lower costs; where it costs nothing, or one time in sixteen,
+    to either end or anywhere between. Every so many tries `x` is noted; where its costs are at most
+    `goal`, it is noted and the walk ends.
+    """
+    np.random.seed(seed)
+    where = np.full(len(x), -1, np.int64)
+    filled = np.empty(len(x), np.int64)
+    number, noted, value = 0, 0, np.int64(0)
+    for c in range(len(x)):
+        if x[c] > 0:
+            where[c], filled[number] = number, c
+            number += 1
+            value += cost[c] * x[c]
+    shift = np.empty(64, np.int64)
+    largest = 0
+    for s in range(len(starts) - 1):
+        largest = max(largest, starts[s + 1] - starts[s])
+    corner = np.empty(1 << largest, np.int64)
+    odd = np.zeros(1 << largest, np.bool_)
+    for m in range(1, len(odd)):
+        odd[m] = not odd[m & (m - 1)]
+    for t in range(1, tries + 1):
+        if value <= goal or noted == len(found):
+            break
+        c = filled[np.random.randint(number)]
+        s = urn[np.random.randint(len(urn))]
+        digits = starts[s + 1] - starts[s]
+        for j in range(digits):
+            p = members[starts[s] + j]
+            code = c // steps[p] % sizes[p]
+            other = np.random.randint(sizes[p] - 1)
+            shift[j] = ((other if other < code else other + 1) - code) * steps[p]
+        corner[0], forth, back, slope, j = c, x[c], np.int64(1) << 60, -cost[c], -1
+        for m in range(1, 1 << digits):
+            if m & (m - 1) == 0:
+                j += 1
+            e = corner[m ^ 1 << j] + shift[j]
+            corner[m] = e
+            if x[e] < 0:
+                forth, back = np.int64(0), np.int64(0)
+            elif odd[m]:
+                back = min(back, x[e])
+                slope += cost[e]
+            else:
+                forth = min(forth, x[e])
+                slope -= cost[e]
+            if forth == 0 and back == 0:
+                break
+        if forth > 0 or back > 0:
+            way = np.random.randint(4)
+            free = slope == 0 or (way == 0 and np.random.randint(4) == 0)
+            if free and way > 1:
+                far = np.random.randint(-back, forth + 1)
+            elif free:
+                far = forth if np.random.randint(2) == 0 else -back
+            else:
+                far = forth if slope < 0 else -back
+            value += far * slope
+            for m in range(1 << digits if far else 0):
+                e = corner[m]
+                x[e] += far if odd[m] else -far
+                if x[e] > 0 and where[e] < 0:
+                    where[e], filled[number] = number, e
+                    number += 1
+                elif x[e] == 0 and where[e] >= 0:
+                    number -= 1
+                    last = filled[number]
+                    filled[where[e]], where[last] = last, where[e]
+                    where[e] = -1
+        if every and t % every == 0:
+            found[noted] = x
+            noted += 1
+    if value <= goal and noted < len(found):
+        found[noted] = x
+        noted += 1
+    return noted
+
+
+@njit(cache=True)
+def dip(x, sizes, steps, members, starts, urn, tries, seed, cost, goal, closed):
+    """Try single moves of `walk` on which cells may fall below zero, until the goal is reached.
+
+    A move is made by chance: the less likely, the more people are lacking after it than before, and
+    the more it costs. Cells that lack somebody, and cells with a cost, are tried more often than
+    others. Returns whether `x` has costs of at most `goal`, and nobody is lacking.
+    """
+    np.random.seed(seed)
+    filled, lacking = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
+    place, gap = np.full(len(x), -1, np.int64), np.full(len(x), -1, np.int64)
+    number, gaps, lack, value = 0, 0, 0, np.int64(0)
+    for c in range(len(x)):
+        value += cost[c] * x[c]
+        if x[c] > 0:
+            place[c], filled[number] = number, c
+            number += 1
+    aims, weight = np.flatnonzero(cost), AIM / max(np.abs(cost).max(), 1)
+    shift = np.empty(64, np.int64)
+    largest = 0
+    for s in range(len(starts) - 1):
+        largest = max(largest, starts[s + 1] - starts[s])
+    corner = np.empty(1 << largest, np.int64)
+    odd = np.zeros(1 << largest, np.bool_)
+    for m in range(1, len(odd)):
+        odd[m] = not odd[m & (m - 1)]
+    for _ in range(tries):
+        chance, up = np.random.random(), False
+        if gaps > 0 and chance < 0.5:
+            c, up = lacking[np.random.randint(gaps)], True
+        elif chance > 0.9:
+            c = aims[np.random.randint(len(aims))]
+            up = cost[c] < 0
+        else:
+            c = filled[np.random.randint(number)]
+        s = urn[np.random.randint(len(urn))]
+        digits = starts[s + 1] - starts[s]
+        for j in range(digits):
+            p = members[starts[s] + j]
+            code = c // steps[p] % sizes[p]
+            other = np.random.randint(sizes[p] - 1)
+            shift[j] = ((other if other < code else other + 1) - code) * steps[p]
+        corner[0], more, dearer, j, good = c, 0, np.int64(0), -1, True
+        for m in range(1 << digits):
+            if m > 0:
+                if m & (m - 1) == 0:
+                    j += 1
+                corner[m] = corner[m ^ 1 << j] + shift[j]
+            e = corner[m]
+            if odd[m] != up:
+                dearer += cost[e]
+                more -= x[e] < 0
+            else:
+                dearer -= cost[e]
+                more += x[e] <= 0
+            if closed[e] or x[e] < LEAST:
+                good = False
+                break
+        if not good or LACK * more + weight * dearer > np.random.exponential():
+            continue
+        lack += more
+        value += dearer
+        for m in range(1 << digits):
+            e = corner[m]
+            x[e] += 1 if odd[m] != up else -1
+            if x[e] > 0 and place[e] < 0:
+                place[e], filled[number] = number, e
+                number += 1
+            elif x[e] <= 0 and place[e] >= 0:
+                number -= 1
+                last = filled[number]
+                filled[place[e]], place[last] = last, place[e]
+                place[e] = -1
+            if x[e] < 0 and gap[e] < 0:
+                gap[e], lacking[gaps] = gaps, e
+                gaps += 1
+            elif x[e] >= 0 and gap[e] >= 0:
+                gaps -= 1
+                last = lacking[gaps]
+                lacking[gap[e]], gap[last] = last, gap[e]
+                gap[e] = -1
+        if lack == 0 and value <= goal:
+            return True
+    return False

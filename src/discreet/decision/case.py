@@ -14,13 +14,15 @@ from discreet.intruder.bounds.result import Rung
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.count import count
 from discreet.intruder.tables.result import TableCount
+from discreet.intruder.witness.seen import Seen
 from discreet.release.release import Release
 from discreet.risk.attribute import AttributeRisk, attribute_risk
 from discreet.risk.attribute_belief import BelievedAttribute, believed_attributes
 from discreet.risk.belief import BeliefRisk, belief_risk
 from discreet.risk.closeness import Closeness, closeness
 from discreet.risk.sample import Watched, watched
-from discreet.risk.small import SmallCells, small_cells
+from discreet.risk.small import SmallCells, observable, small_cells
+from discreet.table.cells import Cells
 from discreet.table.table import Table
 
 T = TypeVar("T")
@@ -71,6 +73,13 @@ class Case:
         most = self.policy.small.most
         return watched(self.table, most, chance=rule.chance, model=rule.model)
 
+    @property
+    def guarded(self) -> Cells:
+        """The small counts that must keep a width."""
+        if self.watched is not None:
+            return self.watched.cells
+        return observable(self.table).small(self.policy.small.most)
+
     @cached_property
     def small(self) -> SmallCells:
         seconds = self.policy.bounds.witness_seconds
@@ -80,10 +89,23 @@ class Case:
         return small_cells(self.table, self.bounder, rule.most, proof, cells, rule.width)
 
     @cached_property
+    def seen(self) -> Seen | None:
+        """Tables that fit, found from the true one; None where none are looked for."""
+        rule = self.policy.bounds
+        if not rule.witness_seconds or rule.method != "auto":
+            return None
+        return Seen.of(self.release, self.table)
+
+    @cached_property
     def attribute(self) -> AttributeRisk:
         rule = self.policy.attribute
         return attribute_risk(
-            self.table, self.bounder, share=rule.share, exclusion=rule.exclusion, order=rule.order
+            self.table,
+            self.bounder,
+            share=rule.share,
+            exclusion=rule.exclusion,
+            order=rule.order,
+            seen=self.seen,
         )
 
     @cached_property

@@ -116,6 +116,23 @@ def decide(
     return Decision(verdict, reasons, release, utility, assumptions(case), case)
 
 
+def ruling(table: Table, release: Release, policy: Policy) -> Verdict:
+    """The verdict alone: that of `decide`, or PASS where tables show what it leaves in doubt.
+
+    Light rules are asked first, and the first FAIL ends it.
+    """
+    rules = asked(policy)
+    if not rules:
+        raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
+    case, found = Case(table, release, policy), Verdict.PASS
+    for rule in sorted(rules, key=lambda rule: not rule.light):
+        own = rule.ruling(case) if rule.ruling else rule.judge(case).verdict
+        found = worst((found, own))
+        if found is Verdict.FAIL:
+            break
+    return found
+
+
 def assumptions(case: Case) -> tuple[str, ...]:
     """What the verdict takes for granted."""
     table, said = case.table, []

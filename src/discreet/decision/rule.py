@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from discreet.decision.verdict import Reason
+from discreet.decision.verdict import Reason, Verdict
 
 if TYPE_CHECKING:
     from discreet.decision.answering.screen import Screen, Screened
@@ -58,8 +58,9 @@ class Rule:
     among the others; `drawn`: the report has a part of its own for what it finds.
 
     Shortcuts are optional, and each may only refuse, or pass what `judge` passes: `follow` a
-    release that grows, `screen` many tables at once, judge the `huge`. Where one is missing,
-    `judge` is asked.
+    release that grows, `screen` many tables at once, judge the `huge`. `ruling` is the verdict
+    alone; it may also prove what `judge` does not. Where one is missing, `judge` is asked. `light`:
+    judged at a glance, so it is asked first where nothing but the verdict counts.
     """
 
     name: str
@@ -74,9 +75,11 @@ class Rule:
     follow: Callable[[Brief], Follower] | None = None
     screen: Callable[[Screen, Screened], None] | None = None
     huge: Callable[[Brief, LongList], Reason] | None = None
+    ruling: Callable[[Case], Verdict] | None = None
+    light: bool = False
     place: int = 100
     drawn: bool = False
 
     def __repr__(self) -> str:
-        shortcuts = [name for name in ("follow", "screen", "huge") if getattr(self, name)]
+        shortcuts = [name for name in ("follow", "screen", "huge", "ruling") if getattr(self, name)]
         return f"Rule({self.name}: {', '.join(shortcuts) or 'judged from scratch'})"

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import combinations
-from operator import or_
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.data.codebook import Variable
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.result import Rung
 from discreet.intruder.bounds.shares import known_absent, known_shares
+from discreet.intruder.witness.seen import Seen
+from discreet.risk.groups import asked
 from discreet.table.cells import Cells
-from discreet.table.impossible import holds
-from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
 from discreet.table.words import spoken
 
-Bools = NDArray[np.bool_]
 MOST_PROVEN = 2_500  # kinds of groups; of more, outer bounds alone are looked at
 
 
@@ -67,7 +60,13 @@ class AttributeRisk:
 
 
 def attribute_risk(
-    table: Table, bounder: Bounder, *, share: float = 0.95, exclusion: bool = True, order: int = 4
+    table: Table,
+    bounder: Bounder,
+    *,
+    share: float = 0.95,
+    exclusion: bool = True,
+    order: int = 4,
+    seen: Seen | None = None,
 ) -> AttributeRisk:
     """Groups whose members' sensitive category follows from the bounds.
 
@@ -76,32 +75,22 @@ def attribute_risk(
     every table that fits, or ruled out if upper(g, c) = 0; not where that cannot be otherwise. Only
     cells where the true counts allow it are bounded, and by outer bounds if the kinds of groups are
     many. Groups by more variables are checked inside the released margins, where all is known
-    exactly.
+    exactly. What a table shows that was `seen` to fit needs no bounds.
     """
-    formula, found, unchecked = bounder.release.formula, list[Disclosure](), 0
+    release, found = bounder.release, list[Disclosure]()
     whole = fitted = True
     index = {name: place for place, name in enumerate(table.names)}
     ruled_out: set[tuple[frozenset[tuple[str, str]], str, str]] = set()
-    asked: list[tuple[tuple[str, ...], Variable, Table, Cells]] = []
-    known_of = [name for known in bounder.release.known for name, _ in known.cell]
-    for names, variable in pairs(table, formula.sets, order, known_of):
-        joint = (*names, variable.name)
-        if len(names) > order and not formula.contains(joint):
-            unchecked += 1
-            continue
-        sizes, true = table.margin(names), table.margin(joint)
-        cells = candidates(table, true, sizes, variable.sensitive_codes, share, exclusion)
-        if len(cells):
-            asked.append((names, variable, sizes, cells))
-    among = sum(len(cells) for *_, cells in asked)
-    for names, variable, sizes, cells in asked:
-        direct = formula.contains(cells.names)
-        size = sizes.lookup(cells.codes[:, :-1])
-        if direct or variable.size == 1:
+    kinds, among, number, unchecked = asked(
+        table, release, share=share, exclusion=exclusion, order=order, seen=seen
+    )
+    for kind in kinds:
+        names, variable, cells, size = kind
+        if kind.direct(release):
             lower = upper = cells.counts
             known = cells.counts >= share * size - 1e-9
             settled = fits = np.ones(len(cells), bool)
-        elif len(asked) > MOST_PROVEN:
+        elif number > MOST_PROVEN:
             group = Cells(cells.variables[:-1], cells.codes[:, :-1], size)
             lower, upper = bounder.outer(cells)
             known = lower >= share * bounder.outer(group)[1] - 1e-9
@@ -112,15 +101,17 @@ def attribute_risk(
             known, settled, fits = np.zeros((3, len(cells)), bool)
             shared = np.flatnonzero(cells.counts >= share * size - 1e-9)
             known[shared], settled[shared], fits[shared] = known_shares(
-                bounder, cells.take(shared), share, among
+                bounder, cells.take(shared), share, among, seen
             )
             empty = np.flatnonzero(cells.counts == 0)
-            absent, settled[empty], fits[empty] = known_absent(bounder, cells.take(empty), among)
+            absent, settled[empty], fits[empty] = known_absent(
+                bounder, cells.take(empty), among, seen
+            )
             upper[empty[absent]] = 0
         gone = (upper == 0) & exclusion
         whole = whole and bool((known | gone | settled).all())
         fitted = fitted and bool((known | gone | settled | fits).all())
-        counted = not names or formula.contains(names)
+        counted = not names or release.formula.contains(names)
         for row in np.flatnonzero(known | gone).tolist():
             label = cells.label(row)
             category = label.pop(variable.name)
@@ -140,64 +131,30 @@ def attribute_risk(
     return AttributeRisk(tuple(found), unchecked, rung)
 
 
-def pairs(
-    table: Table, sets: Sequence[int], order: int, known: Iterable[str] = ()
-) -> Iterator[tuple[tuple[str, ...], Variable]]:
-    """Groups of people and a sensitive variable of theirs, small groups first.
-
-    Of what stands in no margin, and is not `known` otherwise, nothing is told, unless it has a
-    single category; a group by it is only a part of the one without.
-    """
-    told = reduce(or_, sets, 0)
-    for name in known:
-        told |= 1 << table.names.index(name)
-    single = sum(1 << place for place, v in enumerate(table.variables) if v.size == 1)
-    for group in groups(table, sets, order, told):
-        for place in bits((told | single) & ~group):
-            if table.variables[place].sensitive_codes:
-                yield tuple(table.names[p] for p in bits(group)), table.variables[place]
-
-
-def groups(table: Table, sets: Sequence[int], order: int, told: int) -> list[int]:
-    """Everybody, all groups by up to `order` identifying variables, and larger released ones."""
-    identifying = [p for p in bits(told) if table.variables[p].role.identifies]
-    mask = sum(1 << p for p in identifying)
-    small = {
-        sum(1 << p for p in chosen)
-        for d in range(min(order, len(identifying)) + 1)
-        for chosen in combinations(identifying, d)
-    }
-    large = {s for s in closure({margin & mask for margin in sets} - {0}) if s.bit_count() > order}
-    return sorted(small | large, key=lambda s: (s.bit_count(), s))
-
-
-def candidates(
-    table: Table,
-    true: Table,
-    sizes: Table,
-    sensitive: tuple[int, ...],
-    share: float,
-    exclusion: bool,
-) -> Cells:
-    """Cells (g, c) that the true counts allow to be disclosed: bounds can only be weaker."""
-    repeated = np.repeat(sizes.codes, len(sensitive), axis=0)
-    codes = np.column_stack([repeated, np.tile(np.array(sensitive), len(sizes))])
-    codes = codes.astype(true.codes.dtype)
-    counts = true.lookup(codes)
-    group = np.repeat(sizes.counts, len(sensitive))
-    chosen = counts >= share * group - 1e-9
-    if exclusion:
-        chosen |= counts == 0
-    cells = Cells(true.variables, codes[chosen], counts[chosen])
-    return cells.take(~_by_nature(table, cells)) if table.impossible else cells
-
-
-def _by_nature(table: Table, cells: Cells) -> Bools:
-    """Where it is no news: the category is impossible in the group, or all others are."""
-    size = cells.variables[-1].size
-    every = np.repeat(cells.codes, size, axis=0)
-    every[:, -1] = np.tile(np.arange(size), len(cells))
-    out = holds(table.ruled_out, cells.variables, every)
-    grid = out.reshape(len(cells), size)
-    own = grid[np.arange(len(cells)), cells.codes[:, -1]]
-    return np.asarray(own | (grid.sum(1) == size - 1) & (size > 1))
+def disclosed(
+    table: Table, bounder: Bounder, seen: Seen, *, share: float, exclusion: bool, order: int
+) -> AttributeRisk | None:
+    """The same, without a list of disclosures; None at the first of them."""
+    release, whole, fitted = bounder.release, True, True
+    kinds, among, number, unchecked = asked(
+        table, release, share=share, exclusion=exclusion, order=order, seen=seen
+    )
+    if number > MOST_PROVEN:
+        found = attribute_risk(
+            table, bounder, share=share, exclusion=exclusion, order=order, seen=seen
+        )
+        return None if found.disclosures else found
+    if any(kind.direct(release) for kind in kinds):
+        return None
+    for _, _, cells, size in kinds:
+        shared = cells.take(np.flatnonzero(cells.counts >= share * size - 1e-9))
+        settled = [known_shares(bounder, shared, share, among, seen, first=True)]
+        if exclusion and not settled[0][0].any():
+            empty = cells.take(np.flatnonzero(cells.counts == 0))
+            settled.append(known_absent(bounder, empty, among, seen, first=True))
+        if any(known.any() for known, *_ in settled):
+            return None
+        whole = whole and all(bool(sure.all()) for _, sure, _ in settled)
+        fitted = fitted and all(bool((sure | fits).all()) for _, sure, fits in settled)
+    rung = Rung.INTEGER if whole else Rung.LINEAR if fitted else Rung.OUTER
+    return AttributeRisk((), unchecked, rung)

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from discreet.decision.answering.space import within
 from discreet.decision.brief import Brief, Sets
 from discreet.decision.case import Case
-from discreet.decision.decide import decide
+from discreet.decision.decide import decide, ruling
 from discreet.decision.judge import ShuttleJudge
 from discreet.decision.linear_judge import LinearJudge, projectable
 from discreet.decision.policy import Policy
+from discreet.decision.rules import asked
 from discreet.decision.rules.small import Widths
 from discreet.decision.verdict import Verdict
 from discreet.intruder.bounds.part import QUICK
@@ -57,20 +58,27 @@ def bench(table: Table, policy: Policy) -> Bench:
 
 
 class WholeBench:
-    """Asks the rules of `assess`, each time from scratch: for small tables."""
+    """Asks the rules of `assess`, each time from scratch: for small tables.
+
+    First whether a margin breaks a rule by itself, as far as rules can follow. What passes is the
+    same whatever was asked before, and however long that took.
+    """
 
     def __init__(self, brief: Brief) -> None:
         seconds = min(brief.policy.bounds.witness_seconds, PROOF_SECONDS)
         self.brief = brief
         self.out: Sets = ()
         self.policy = brief.policy.effort(witness_seconds=seconds)
+        self.followers = [rule.follow(brief) for rule in asked(brief.policy) if rule.follow]
         self._known = lru_cache(REMEMBERED)(self._judge)
 
     def verdict(self, margins: Sequence[int]) -> Verdict:
         return self._known(maximal([*self.out, *margins]))
 
     def _judge(self, top: Sets) -> Verdict:
-        return decide(self.brief.table, self.brief.release(top), self.policy).verdict
+        if any(follower.inside(margin) for margin in top for follower in self.followers):
+            return Verdict.FAIL
+        return ruling(self.brief.table, self.brief.release(top), self.policy)
 
     def rejects(self, margin: int) -> bool:
         return False
@@ -88,7 +96,7 @@ class WholeBench:
             self.out = before
 
     def widths(self) -> tuple[Cells, Ints]:
-        small = decide(self.brief.table, self.brief.release(self.out), self.policy).case.small
+        small = Case(self.brief.table, self.brief.release(self.out), self.policy).small
         return small.cells, small.bounds.width
 
 

@@ -25,10 +25,11 @@ from discreet.decision.verdict import Verdict
 from discreet.intruder.posterior.moves import MOST_COLUMNS, Kernel, cubes
 from discreet.intruder.tables.split import open_cells, separate
 from discreet.release.release import Release
-from discreet.risk.attribute import pairs
+from discreet.risk.groups import pairs
 from discreet.table.formula import Formula
 from discreet.table.keys import keys, unravel
 from discreet.table.lattice import bits, maximal
+from discreet.table.sums import Lattice as Lattice
 from discreet.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -63,51 +64,6 @@ class Screened:
     def doubt(self, rows: Ints, nodes: Ints, kind: int, far: Ints) -> None:
         """Whether a node can go `far` is to be shown by tables; else `decide` is asked."""
         self.doubts.append((rows, nodes, np.full(len(rows), kind), far))
-
-
-@dataclass(frozen=True, eq=False)
-class Lattice:
-    """Every sum of a table: on each axis the categories, then their sum."""
-
-    shape: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        return math.prod(n + 1 for n in self.shape)
-
-    @cached_property
-    def nodes(self) -> Ints:
-        return np.arange(self.size).reshape([n + 1 for n in self.shape])
-
-    def inside(self, margin: int) -> Ints:
-        """The nodes of a margin and of all within it."""
-        return self.nodes[
-            tuple(slice(None) if margin >> a & 1 else n for a, n in enumerate(self.shape))
-        ].ravel()
-
-    def cells(self, margin: int) -> Ints:
-        """The nodes that are cells of a margin, in its shape."""
-        return self.nodes[
-            tuple(slice(n) if margin >> a & 1 else n for a, n in enumerate(self.shape))
-        ]
-
-    @cached_property
-    def lines(self) -> tuple[Ints, Ints, Ints]:
-        """Of every sum: its first part, how far apart the parts are, how many they are."""
-        starts, strides, sizes = [], [], []
-        for axis, n in enumerate(self.shape):
-            first = np.take(self.nodes, 0, axis).ravel()
-            starts.append(first)
-            strides.append(np.full(len(first), self.nodes.strides[axis] // self.nodes.itemsize))
-            sizes.append(np.full(len(first), n))
-        return np.concatenate(starts), np.concatenate(strides), np.concatenate(sizes)
-
-    def sums(self, tables: Ints) -> Ints:
-        """Every node of each table."""
-        found = tables.reshape(len(tables), *self.shape)
-        for axis in range(1, found.ndim):
-            found = np.concatenate([found, found.sum(axis, keepdims=True, dtype=found.dtype)], axis)
-        return found.reshape(len(tables), self.size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from discreet.decision.rule import Rule, always
 from discreet.decision.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import Rung
 from discreet.look.palette import percent
+from discreet.risk.attribute import disclosed
 from discreet.risk.watch import AttributeWatch
 from discreet.table.words import several
 
@@ -83,6 +84,24 @@ def judge(case: Case) -> Reason:
     )
 
 
+def ruling(case: Case) -> Verdict:
+    rule = case.policy.attribute
+    if case.seen is None or not any(v.sensitive_codes for v in case.table.variables):
+        return judge(case).verdict
+    risk = disclosed(
+        case.table,
+        case.bounder,
+        case.seen,
+        share=rule.share,
+        exclusion=rule.exclusion,
+        order=rule.order,
+    )
+    if risk is None:
+        return Verdict.FAIL
+    proven = risk.rung.reaches(Rung(case.policy.bounds.proof))
+    return Verdict.PASS if proven and not risk.unchecked else Verdict.REVIEW
+
+
 def measures(case: Case) -> dict[str, Any]:
     return {"disclosed_groups": len(case.attribute.disclosures)}
 
@@ -142,6 +161,7 @@ RULE = Rule(
     promises=promises,
     follow=follow,
     screen=screen,
+    ruling=ruling,
     place=30,
     drawn=True,
 )

@@ -184,5 +184,6 @@ RULE = Rule(
     follow=LowMargins,
     screen=screen,
     huge=huge,
+    light=True,
     place=20,
 )

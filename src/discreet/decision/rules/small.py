@@ -15,6 +15,7 @@ from discreet.decision.policy import Policy, key
 from discreet.decision.rule import Rule, always
 from discreet.decision.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import Rung
+from discreet.risk.narrow import kept_width
 from discreet.table.words import several
 
 if TYPE_CHECKING:
@@ -73,6 +74,15 @@ def judge(case: Case) -> Reason:
         f"least {small.narrowest:,}, and the policy asks for {beta}"
     )
     return proven(case, NAME, said, small.cells, small.bounds, beta)
+
+
+def ruling(case: Case) -> Verdict:
+    if case.seen is None or not case.identifying:
+        return judge(case).verdict
+    rung = kept_width(case.guarded, case.bounder, case.seen, case.policy.small.width)
+    if rung is None:
+        return Verdict.FAIL
+    return Verdict.PASS if rung.reaches(Rung(case.policy.bounds.proof)) else Verdict.REVIEW
 
 
 def _seen(case: Case) -> str:
@@ -158,6 +168,7 @@ RULE = Rule(
     follow=Widths,
     screen=screen,
     huge=huge,
+    ruling=ruling,
     place=10,
     drawn=True,
 )

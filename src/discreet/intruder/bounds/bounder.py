@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.conflict import named_conflict
+from discreet.intruder.bounds.integer import UNLIMITED, Limit, limits
 from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof
@@ -28,7 +29,6 @@ from discreet.table.lattice import bits
 
 Method = Literal["auto", "closed", "shuttle", "linear", "integer"]
 MOST_LISTED = 1 << 22
-BRANCH = 1.0
 MANY, MANY_MORE = 100, 1 << 40
 LARGE = 1 << 9  # cells from which on projections are quicker than the simplex
 
@@ -274,10 +274,11 @@ class Bounder:
         elif method == "margins":
             found = part.by_margins(names, codes)
         else:
-            branch = BRANCH if self.method == "auto" else math.inf
+            branch: Limit | None = limits(part.possible) if self.method == "auto" else UNLIMITED
             if method == "linear" or among is not None:
-                branch = 0.0
-            found = part.by_programs(names, codes, branch, self.seconds)
+                branch = None
+            start = proof.start if proof else None
+            found = part.by_programs(names, codes, branch, self.seconds, start)
         if proof and len(names) == len(part.release.names):
             found = part.witnessed(found, codes, proof)
         return found

@@ -14,14 +14,16 @@ from discreet.errors import InconsistentRelease, SolverError
 from discreet.intruder.bounds.opencells import Ints, OpenCells
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 from discreet.look.progress import track
-from discreet.table.keys import Codes
+from discreet.table.keys import Codes, keys
 
 if TYPE_CHECKING:
-    from discreet.intruder.bounds.integer import IntegerProgram
+    from discreet.intruder.bounds.integer import IntegerProgram, Limit
+    from discreet.intruder.witness.seen import Seen
 
 SLACK = 1e-5
 NOTHING = 1e-9
 PATIENCE = 5
+EFFORT = 3  # walks to where a linear program says that tables might be
 
 
 @dataclass(eq=False)
@@ -44,15 +46,17 @@ class Program:
         least: Ints,
         most: Ints,
         *,
-        branch: float = 0.0,
+        branch: Limit | None = None,
         seconds: float = math.inf,
+        seen: Seen | None = None,
     ) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
         """lower, upper, least and most seen, least and most of any vertex, of the sum of the cells
         that agree with each target.
 
         `least` and `most` are bounds that are known to hold. What is not solved within `seconds`
-        keeps them. Where no table was seen at an end, branch and bound gets `branch` seconds for
-        it, and is given up after a few in a row that it did not decide.
+        keeps them. Where no table was seen at an end, one is looked for from those that were `seen`
+        otherwise; then branch and bound gets `branch` for it, and is given up after a few in a row
+        that it did not decide.
         """
         targets, first, inverse = np.unique(targets, axis=0, return_index=True, return_inverse=True)
         search = _Search(self, self.cells.group(names, targets), least[first], most[first])
@@ -61,11 +65,15 @@ class Program:
         for place, sign in track(sides, "linear programs"):
             if not search.known(place, sign) and time.monotonic() < end:
                 search.relax(place, sign)
-        patience = PATIENCE if math.isfinite(branch) else len(sides)
-        for place, sign in track(sides if branch else [], "integer programs"):
-            left = min(branch, end - time.monotonic())
-            if not search.proven(place, sign) and left > 0 and patience:
-                search.branch(place, sign, left)
+        if not branch:
+            sides = []
+        patience = PATIENCE if branch and branch.finite else len(sides)
+        for place, sign in track(sides, "integer programs"):
+            if seen is not None and not search.proven(place, sign):
+                search.walk(place, sign, seen)
+            left = end - time.monotonic()
+            if branch and not search.proven(place, sign) and left > 0 and patience:
+                search.branch(place, sign, branch.within(left))
                 patience = PATIENCE if search.proven(place, sign) else patience - 1
         ends = (search.lower, search.upper, search.low_seen, search.high_seen, *search.fitted())
         return tuple(end[inverse] for end in ends)  # type: ignore[return-value]
@@ -128,6 +136,7 @@ class _Search:
         self.high_seen = np.where(empty, 0, NONE_HIGH)
         self.low_vertex = np.where(empty, 0.0, np.inf)
         self.high_vertex = np.where(empty, 0.0, -np.inf)
+        self.noted = 0
 
     def known(self, place: int, sign: int) -> bool:
         """Can the linear program give no better bound?"""
@@ -149,9 +158,29 @@ class _Search:
         bound = math.floor(value + SLACK) if sign > 0 else math.ceil(value - SLACK)
         self._note(place, sign, bound, self.program.cells.as_table(vertex))
 
-    def branch(self, place: int, sign: int, seconds: float) -> None:
+    def walk(self, place: int, sign: int, seen: Seen) -> None:
+        """Tables that were seen, and one at the end of the target if steps lead there."""
+        codes = self.program.cells.codes
+        at = keys(codes, seen.shape)
+        cost = np.zeros(seen.tables.shape[1], np.int64)
+        cost[at[self.members[place]]] = -sign
+        end = int(self.upper[place] if sign > 0 else self.lower[place])
+        seen.reach(cost, -sign * end, EFFORT)
+        order = np.argsort(self.group, kind="stable")
+        inside = [row for row, members in enumerate(self.members) if len(members)]
+        starts = np.searchsorted(self.group[order], inside)
+        fresh = seen.tables[self.noted :][:, at[order]]
+        self.noted = len(seen.tables)
+        if len(fresh) and inside:
+            # cells of no target come last
+            fresh = fresh[:, : int((self.group < self.count).sum())]
+            sums = np.add.reduceat(fresh, starts, axis=1)
+            self.low_seen[inside] = np.minimum(self.low_seen[inside], sums.min(0))
+            self.high_seen[inside] = np.maximum(self.high_seen[inside], sums.max(0))
+
+    def branch(self, place: int, sign: int, limit: Limit) -> None:
         solver = self.program.integer_program()
-        self._note(place, sign, *solver.optimum(self.members[place], sign, seconds))
+        self._note(place, sign, *solver.optimum(self.members[place], sign, limit))
 
     def fitted(self) -> tuple[Ints, Ints]:
         """The vertices' extreme values, rounded inwards; a table that was seen is one too."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.intruder.bounds.integer import Limit
 from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
 from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells, possible
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 from discreet.intruder.bounds.shuttle import Shuttle, bytes_needed
+from discreet.intruder.witness.seen import Seen
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
@@ -137,14 +139,23 @@ class Part:
         return int(np.count_nonzero(possible(self.release)))
 
     def by_programs(
-        self, names: tuple[str, ...], codes: Codes, branch: float, seconds: float
+        self,
+        names: tuple[str, ...],
+        codes: Codes,
+        branch: Limit | None,
+        seconds: float,
+        start: Table | None = None,
     ) -> Found:
+        """Linear programs, and integer ones; from `start`, a table that fits, others are found."""
         program = self.program
         least, most = np.zeros(len(codes), np.int64), self._most(names, codes)
         if self._shuttle is not None:
             least, upper = self._shuttle.bounds(names, codes)
             most = np.minimum(most, upper)
-        found = program.bounds(names, codes, least, most, branch=branch, seconds=seconds)
+        seen = None
+        if branch and start is not None:
+            seen = Seen.of(self.release, start.margin(self.release.names))
+        found = program.bounds(names, codes, least, most, branch=branch, seconds=seconds, seen=seen)
         return Found(*found, "integer" if branch and program.whole else "linear")
 
     def by_shuttle(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> Found:

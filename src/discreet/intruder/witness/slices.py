@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.integer import IntegerProgram
+from discreet.intruder.bounds.integer import IntegerProgram, Limit
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.witness.search import Witnesses
 from discreet.release.release import STRUCTURAL, Known, Release
@@ -20,7 +20,7 @@ from discreet.table.table import Table
 
 LEAST_CELLS, MOST_CELLS = 64, 512
 TRIES = 4
-SECONDS_EACH = 2.0
+EACH = Limit(seconds=2.0)
 Ints = NDArray[np.int64]
 
 
@@ -107,9 +107,7 @@ def _search(
         if high[row] - low[row] >= beta or not (group == mine).any():
             return found
         enough = int(low[row] + beta if sign > 0 else high[row] - beta)
-        _, table = program.optimum(
-            np.flatnonzero(group == mine), sign, SECONDS_EACH, enough=max(enough, 0)
-        )
+        _, table = program.optimum(np.flatnonzero(group == mine), sign, EACH, enough=max(enough, 0))
         if table is not None:
             sums = np.bincount(group, table, len(same) + 1)[places].astype(np.int64)
             low[same] = np.minimum(low[same], sums)

@@ -16,6 +16,7 @@ from discreet.table.table import Table
 
 MOST_CELLS = 1 << 24
 MOST_DIGITS = 20
+NO_GOAL = -(1 << 62)
 Ints = NDArray[np.int64]
 
 
@@ -60,22 +61,55 @@ class Walks:
         x = table.dense().ravel()
         low, high = x.copy(), x.copy()
         x[self._closed] = -1
+        made = walk(x, *self._moves(), tries, seed, low, high)
+        places, at = np.flatnonzero(x > 0), keys(cells, self._shape)
+        end = Table(table.variables, unravel(places, self._shape), x[places])
+        return end, low[at], high[at], int(made)
+
+    def stride(
+        self,
+        x: Ints,
+        tries: int,
+        seed: int,
+        *,
+        every: int = 0,
+        cost: Ints | None = None,
+        goal: int = NO_GOAL,
+    ) -> Ints:
+        """Tables on a walk with long steps from `x`, one a row: every so many tries, or the one at
+        its end that has costs of at most `goal`."""
+        from discreet._kernels.moves import stride
+
+        x, found = x.copy(), np.zeros((tries // every if every else 1, len(x)), np.int64)
+        if not self.possible or not x.any():
+            return found[:0]
+        x[self._closed] = -1
+        cost = np.zeros_like(x) if cost is None else cost
+        number = stride(x, *self._moves(), tries, every, seed, cost, goal, found)
+        found[:, self._closed] = 0
+        return found[:number]
+
+    def dip(self, x: Ints, tries: int, seed: int, *, cost: Ints, goal: int) -> Ints:
+        """The table with costs of at most `goal` at the end of a walk that may fall below zero, as
+        a row, if it gets there."""
+        from discreet._kernels.moves import dip
+
+        x, closed = x.copy(), np.zeros(len(x), bool)
+        if not self.possible or not x.any() or not cost.any():
+            return x[None][:0]
+        closed[self._closed] = True
+        reached = dip(x, *self._moves(), tries, seed, cost, goal, closed)
+        return x[None][: int(reached)]
+
+    def _moves(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         steps = [math.prod(self._shape[i + 1 :]) for i in range(len(self._shape))]
-        made = walk(
-            x,
+        return (
             np.array(self._shape, np.int64),
             np.array(steps, np.int64),
             self._members,
             self._starts,
             self._urn,
-            tries,
-            seed,
-            low,
-            high,
         )
-        places, at = np.flatnonzero(x > 0), keys(cells, self._shape)
-        end = Table(table.variables, unravel(places, self._shape), x[places])
-        return end, low[at], high[at], int(made)
 
 
 def unreleased(sets: tuple[int, ...], k: int) -> list[int]:
