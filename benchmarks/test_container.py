@@ -172,7 +172,7 @@ def test_the_container_is_built_runs_and_stops(tmp_path):
         finally:
             begun = time.monotonic()
             good = process.stop()
-    stopped = time.monotonic() - begun
+            stopped = time.monotonic() - begun
     assert good, process.log.read_text()[-3_000:]
     assert stopped < LONGEST_STOP
     print(

@@ -4,15 +4,15 @@ import pytest
 from playwright.sync_api import expect
 
 from browser.live import PHONE, log_in
-from server.axe import axe_source, violations
+from server.axe import axe_script, violations
 
 DESK = ("", "/policy", "/ledger", "/refusals", "/listed")
 OFFICE = ("/desk", "/desk/users", "/desk/trail", "/account", "/account/second-factor")
 
 
-@pytest.fixture(scope="module")
-def source():
-    return axe_source()
+@pytest.fixture
+def script(cache):
+    return axe_script(cache)
 
 
 @pytest.fixture(scope="module")
@@ -30,36 +30,36 @@ def slug(live):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["ada", "otto"])
-def test_the_staffs_pages(visits, slug, source, name, scheme):
+def test_the_staffs_pages(visits, slug, script, name, scheme):
     wrong = {}
     page = visits.staff(name, color_scheme=scheme)
     paths = [*OFFICE, *(f"/desk/{slug}{tab}" for tab in DESK)]
     for path in paths:
         page.goto(visits.address + path)
-        if found := violations(page, source):
+        if found := violations(page, script):
             wrong[path] = found
     assert not wrong
 
 
 @pytest.mark.parametrize("more", [{}, PHONE], ids=["desk", "phone"])
-def test_logging_in_and_what_goes_wrong(visits, source, more):
+def test_logging_in_and_what_goes_wrong(visits, script, more):
     page = visits.page("/login", **more)
-    assert not violations(page, source)
+    assert not violations(page, script)
     log_in(page, "ada", "not her password")
     expect(page.get_by_role("alert")).to_be_visible()
-    assert not violations(page, source)
+    assert not violations(page, script)
 
 
-def test_a_dry_run_a_verified_ledger_and_a_new_factor(visits, slug, source):
+def test_a_dry_run_a_verified_ledger_and_a_new_factor(visits, slug, script):
     page = visits.staff("ada", f"/desk/{slug}/ledger")
     page.get_by_role("button", name="Verify the ledger").click()
     expect(page.get_by_role("status")).to_contain_text("The ledger holds.")
-    assert not violations(page, source)
+    assert not violations(page, script)
     page.goto(f"{visits.address}/account/second-factor")
     page.get_by_role("button", name="Set it up").click()
     expect(page.get_by_label("Code")).to_be_visible()
-    assert not violations(page, source)
+    assert not violations(page, script)
     page.goto(f"{visits.address}/desk/{slug}/policy")
     page.get_by_role("button", name="Try it").click()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    assert not violations(page, source)
+    assert not violations(page, script)

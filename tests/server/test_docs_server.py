@@ -44,7 +44,7 @@ def curl(words, client):
     method, body, headers, address = "GET", None, {}, None
     while words:
         match words.pop(0):
-            case "-s":
+            case "-s" | "-g":
                 pass
             case "-X":
                 method = words.pop(0)

@@ -10,16 +10,19 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Barrier, Thread
 
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult
+from argon2 import PasswordHasher
 from pydantic import SecretStr
 from sqlalchemy import func, select
 
 from discreet.errors import DataError
 from discreet.server import invitations
-from discreet.server.ledger.schema import Mark, Notice
+from discreet.server.accounts import Accounts
+from discreet.server.ledger.schema import Kind, Mark, Notice
+from discreet.server.ledger.store import append, open_dataset
 from discreet.server.notices import collect
 from discreet.server.post import PAUSES, Hook, Mailbox, Post, hook_key, posting
 from discreet.server.settings import Settings
@@ -427,6 +430,39 @@ def test_the_server_sends_by_itself_as_long_as_it_runs(here, letters):
 
     here.runner.run(run())
     assert [to for to, _ in letters.subjects] == ["c@example.org"]
+
+
+def test_many_workers_on_either_database_take_each_notice_once(database):
+    """The mark and the claims are locked: four at once put one notice in, and one sends it."""
+    accounts = Accounts(database, hasher=PasswordHasher(1, 8, 1))
+    accounts.create("ann", "custodian", email="c@example.org")
+    collect(database, mail=True, hook=True, address="http://test", now=datetime.now(UTC))
+    with database.begin(None) as session:
+        dataset = open_dataset(
+            session,
+            slug="tract",
+            title="A tract",
+            fingerprint="f00d",
+            policy="[server]\n",
+            variables=[{"name": "Sex", "categories": ["f", "m"]}],
+        )
+        asked = {"actor": "public", "state": "", "margin": ["Sex"], "outcome": "pending"}
+        append(session, dataset, kind=Kind.REQUEST, why="approval", **asked)
+    post = Post(accounts, Settings())
+    claimed, start = [], Barrier(4)
+
+    def work():
+        start.wait()
+        collect(database, mail=True, hook=True, address="http://test", now=datetime.now(UTC))
+        claimed.extend((one.id, one.recipient) for one in post._claim())
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    claimed.extend((one.id, one.recipient) for one in post._claim())
+    assert sorted(to or "" for _, to in claimed) == ["", "c@example.org"]
 
 
 # Invitations

@@ -2,20 +2,23 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from threading import Barrier, Thread
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 from pydantic import SecretStr
 from sqlalchemy import select, text
 
 from discreet.errors import DataError
 from discreet.server import invitations
-from discreet.server.accounts import AccountError
+from discreet.server.accounts import AccountError, Accounts
 from discreet.server.ledger.schema import User
 from discreet.server.ledger.trail import entries, verify_trail
-from discreet.server.openid import Provider, read_map
+from discreet.server.openid import Provider, Vouched, read_map
 from discreet.server.settings import Settings
+from discreet.server.subjects import account_of
 from discreet.server.trail import By
 from server.provider import CLIENT_SECRET, curve_key, other_key, provider, with_secret
 from server.sites import PASSWORD, Client, world
@@ -271,6 +274,28 @@ def test_other_keys_and_algorithms_of_the_provider(here, office):
     office.key, office.algorithm = curve_key(), "ES256"
     office.published = [office.key]
     assert Browser(here).log_in().status_code == 303
+
+
+def test_one_person_who_comes_twice_at_once_is_one_account(database):
+    """On either database, as are two of one name two accounts."""
+    accounts = Accounts(database, hasher=PasswordHasher(1, 8, 1))
+    start, found = Barrier(6), []
+
+    def come(subject):
+        start.wait()
+        person = Vouched(subject, "maria", None, "analyst")
+        found.append((subject, account_of(accounts, "https://login.example.org", person, None)))
+
+    threads = [Thread(target=come, args=(subject,)) for subject in "aaabbb"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 6
+    assert len(set(found)) == 2
+    assert {user.name for user in accounts.users()} == {"maria", "maria@login.example.org"}
+    with database.read() as session:
+        assert verify_trail(session).entries == 2
 
 
 # What is not believed

@@ -55,7 +55,7 @@ class Palette:
 LIGHT = Palette(
     released="#0b5fa5", possible="#a3cbed", gone="#b4b7bc",
     true="#16191d", interval="#6592bf", belief="#6b2f86",
-    passed="#00786a", review="#946a00", fail="#8f1020",
+    passed="#00786a", review="#916800", fail="#8f1020",
     ink="#1d2127", muted="#59616b", rule="#d8dce1", wash="#f5f6f8", paper="#ffffff",
     accent="#1c4475",
 )  # fmt: skip

@@ -37,7 +37,7 @@ from discreet.table.table import Table
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-RESERVED = {"users", "static", "new"}
+RESERVED = {"users", "static", "new", "trail", "keys"}
 SPEC = "DISCREET_SERVED"  # how worker processes learn what is served
 
 
