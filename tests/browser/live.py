@@ -39,6 +39,7 @@ KINDS = {
     "myopic": {},
     "static": {"server.rule": "static"},
     "approved": {"server.approval": "always"},
+    "proven": {"bounds.proof": "integer"},
 }
 FRONTIER = (("A", "B", "C"), ("D", "E", "F"))
 SWITCHES = (
@@ -70,7 +71,7 @@ class Live:
         self.site, self.address = site, address
         self.numbers = count(1)
 
-    def open(self, kind="myopic", *, out=(), slug=None, title=None):
+    def open(self, kind="myopic", *, out=(), slug=None, title=None, **more):
         """A data set of a kind, with tables that are out already; its slug."""
         n = next(self.numbers)
         slug = slug or f"{kind}{n}"
@@ -81,6 +82,7 @@ class Live:
             title=title or f"Czech workers {n}",
             frontier=FRONTIER if kind == "static" else None,
             apart=True,
+            **more,
         )
         for margin in out:
             self.site.counter.request(slug, list(margin))

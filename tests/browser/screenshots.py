@@ -4,7 +4,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from browser.live import PHONE, Visits, chromium, find_chromium, live_server, pick, says
+from browser.live import PHONE, Visits, chromium, find_chromium, live_server
+from discreet.server.describe import describe_data
+from discreet.table.load import load
 
 OUT = ("ABC", "BCE", "DE", "ADF")
 
@@ -14,7 +16,8 @@ def main(folder):
     if path is None:
         raise SystemExit("there is no Chromium: install it, or say where it is with CHROMIUM")
     with tempfile.TemporaryDirectory() as place, live_server(place) as live:
-        live.open(out=OUT, slug="workers", title="Czech car workers")
+        about = describe_data("example:czech", None, load("example:czech"))
+        live.open("proven", out=OUT, slug="workers", title="Czech car workers", about=about)
         ask_custodian(live, "ABEF")
         with chromium(path) as browser:
             visits = Visits(browser, live)
@@ -32,13 +35,11 @@ def ask_custodian(live, margin):
 def pictures(visits):
     """Names, and pages that are ready to be taken."""
     page = visits.page("/d/workers", height=660)
-    pick(page, "BDF")
-    says(page, "Possible", "BDF")
+    tick(page, "BDF", "Possible")
     yield "picker", page
     yield "table", visits.page("/d/workers/t/A*B*C", height=1020)
-    page = visits.page("/d/workers", height=600)
-    pick(page, "ABCDEF")
-    says(page, "Gone", "ABCDEF")
+    page = visits.page("/d/workers", height=680)
+    tick(page, "ABCDEF", "Gone")
     page.locator("form.ask").evaluate("form => form.requestSubmit()")
     page.locator("#outcome").wait_for()
     yield "refusal", page
@@ -49,9 +50,15 @@ def pictures(visits):
     page.locator("#changes").wait_for()
     yield "dry-run", page
     page = visits.page("/d/workers", **PHONE)
-    pick(page, "AB")
-    says(page, "Released", "AB")
+    tick(page, "AB", "Released")
     yield "phone", page
+
+
+def tick(page, names, status):
+    """Pick variables, and wait for what is said of their table."""
+    for name in names:
+        page.locator(f"#pick input[value={name}]").check()
+    page.locator(f"#answer.{status.lower()}").wait_for()
 
 
 if __name__ == "__main__":

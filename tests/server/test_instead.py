@@ -104,7 +104,15 @@ def test_no_trial_is_made_for_it():
     assert all(not within(margin, desk.out) and not known for margin, known in found)
 
 
-def test_known_possible_margins_go_first_among_their_size():
+def test_what_is_known_to_be_possible_comes_first():
+    desk = Desk(load("example:czech"), Policy.of(MYOPIC))
+    assert desk.standing(0b000111).status == "possible"
+    found = instead(desk, 0b111111)
+    assert found[0] == (0b000111, True)
+    assert not any(known for _, known in found[1:])
+
+
+def test_after_a_survey_all_is_known_the_largest_first():
     desk = Desk(load("example:czech"), Policy.of(MYOPIC))
     desk.space.survey()
     found = instead(desk, 0b111111)

@@ -20,7 +20,10 @@ LOOKS = 2_000  # margins that are looked at
 
 
 def instead(desk: Desk, margin: int) -> list[tuple[int, bool]]:
-    """The largest margins within one that can be asked for, and whether each is known to pass."""
+    """The largest margins within one that can be asked for, and whether each is known to pass.
+
+    Those that are known come first.
+    """
     if desk.rule.rule == "static":
         return []
     found: dict[int, bool] = {}
@@ -34,7 +37,7 @@ def instead(desk: Desk, margin: int) -> list[tuple[int, bool]]:
             continue
         if desk.space.known(part) is not Status.GONE:
             found[part] = desk.space.known(part) is Status.POSSIBLE
-    best = sorted(found.items(), key=lambda one: (-one[0].bit_count(), not one[1], one[0]))
+    best = sorted(found.items(), key=lambda one: (not one[1], -one[0].bit_count(), one[0]))
     return best[:MOST]
 
 
