@@ -2,6 +2,8 @@
 
 import io
 import json
+import shutil
+import subprocess
 
 import numpy as np
 import openpyxl
@@ -122,6 +124,31 @@ def test_pxstatspy_reads_by_address(address, published, capsys):
     text = api.get_table_data(ID, {"Sex": ["*"]}, output_format=OutputFormat.CSV)
     assert text.splitlines()[0] == '"Sex","Number"'
     assert api.get_table_by_id(ID)["variableNames"][0] == "Town of residence"
+
+
+R = """
+library(pxweb)
+url <- "{address}/pxweb/api/v1/en/people/Town.Sex.Age"
+stopifnot(length(pxweb_get("{address}/pxweb/api/v1/en/people")) > 1)
+found <- pxweb_get_data(url, query = list(Town = "*", Sex = c("male")))
+cat(names(found), found[["Number"]], sep = "\\n")
+"""
+
+
+def test_rs_pxweb_reads(address, published):
+    """Where R has it: `install.packages("pxweb")`."""
+    program = shutil.which("Rscript")
+    if program is None:
+        pytest.skip("there is no R")
+    look = subprocess.run([program, "-e", "library(pxweb)"], capture_output=True, check=False)
+    if look.returncode:
+        pytest.skip("R has no package pxweb")
+    said = [program, "-e", R.format(address=address)]
+    made = subprocess.run(said, capture_output=True, text=True, timeout=120, check=False)
+    assert made.returncode == 0, made.stderr
+    lines = made.stdout.split("\n")
+    assert lines[:3] == ["Town of residence", "Sex", "Number"]
+    assert [int(n) for n in lines[3:7]] == published.counts[:, 1].sum(1).tolist()
 
 
 # PxWebApi 2

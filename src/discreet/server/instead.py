@@ -43,7 +43,7 @@ def instead(desk: Desk, margin: int) -> list[tuple[int, bool]]:
 
 def _open(desk: Desk, margin: int) -> bool:
     """Not out, and the public rules say nothing against it."""
-    return not within(margin, desk.out) and desk._barred(margin) is None
+    return not within(margin, desk.out) and desk.barred(margin) is None
 
 
 def _within(margin: int, most: int) -> Iterator[int]:

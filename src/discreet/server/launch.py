@@ -165,6 +165,8 @@ def serve(
 
     if workers > 1 and make_url(settings.database).get_backend_name() == "sqlite":
         raise DataError("several workers need PostgreSQL; give its address with --database.")
+    if workers > 1 and not settings.shared:
+        settings = settings.model_copy(update={"shared": "database"})
     settings = prepare(settings)
     site = build_site(settings, specs)  # what is new is opened here, once
     for slug in other_terms(site.database, specs):
@@ -189,7 +191,8 @@ def serve(
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=1_000,
+            http="h11",
+            limit_concurrency=2_500,  # more than may wait for a decision: others still read
             timeout_keep_alive=10,
             timeout_graceful_shutdown=30,
             h11_max_incomplete_event_size=32_768,

@@ -102,7 +102,7 @@ class Desk:
         s = self.margin(margin) if isinstance(margin, str) else margin
         if within(s, self.out):
             return Answer(s, Outcome.GRANTED, Why.OUT)
-        if (barred := self._barred(s)) is not None:
+        if (barred := self.barred(s)) is not None:
             return self._refused(s, barred)
         if self.rule.quota and received >= self.rule.quota:
             return self._refused(s, Why.QUOTA)
@@ -119,7 +119,7 @@ class Desk:
         """Released, possible or gone, and whether it can be asked for now."""
         if within(margin, self.out):
             return Standing(Status.RELEASED, False, Why.OUT)
-        barred = self._barred(margin)
+        barred = self.barred(margin)
         if barred in (Why.FRONTIER, Why.ORDER, Why.CELLS, Why.REJECTED):
             return Standing(Status.GONE, False, barred)
         if self.space.status(margin) is Status.GONE:
@@ -219,7 +219,7 @@ class Desk:
     def _cells(self, margin: int) -> int:
         return prod(self.table.shape[place] for place in bits(margin))
 
-    def _barred(self, margin: int) -> Why | None:
+    def barred(self, margin: int) -> Why | None:
         """What the public rules say against a margin, whatever the data."""
         rule, size = self.rule, self._cells(margin)
         if rule.rule == "static":

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.server.catalogue import Published
 from discreet.server.formats.citing import source
-from discreet.server.formats.safe import csv_line
+from discreet.server.formats.safe import csv_cells, csv_line
 
 
 def as_json(table: Published, base: str = "", publisher: str = "") -> dict[str, Any]:
@@ -56,10 +56,8 @@ def _words(table: Published, name: str) -> dict[str, str | None]:
 
 def csv_bytes(table: Published) -> bytes:
     """A line a cell."""
-    lines = [csv_line([*table.names, count_column(table)])]
-    for cell, count in zip(cells(table), table.counts.ravel().tolist(), strict=True):
-        lines.append(csv_line([*cell, count]))
-    return "".join(lines).encode()
+    head = csv_line([*table.names, count_column(table)])
+    return (head + csv_cells(table.categories, table.counts.ravel().tolist())).encode()
 
 
 def parquet_bytes(table: Published, base: str = "", publisher: str = "") -> bytes:

@@ -9,7 +9,8 @@ does not hide it. A field that begins with a tab or a new line gets one too.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import product
 
 SIGNS = "=+-@"
 ALSO = {
@@ -59,13 +60,24 @@ def csv_line(fields: Iterable[str | int]) -> str:
     >>> csv_line(["a;b", "=1", 5])
     '"a;b",\\'=1,5\\r\\n'
     """
-    return ",".join(_quoted(field) for field in fields) + "\r\n"
+    return ",".join(csv_field(field) for field in fields) + "\r\n"
 
 
-def _quoted(field: str | int) -> str:
+def csv_field(field: str | int) -> str:
     if isinstance(field, int):
         return str(field)
     field = no_formula(field)
     if any(character in QUOTED for character in field) or field != field.strip():
         return '"' + field.replace('"', '""') + '"'
     return field
+
+
+def csv_cells(labels: Sequence[Iterable[str]], counts: Iterable[int], before: str = "") -> str:
+    """A line for each cell: its labels, the last running fastest, and its count.
+
+    >>> csv_cells([["a", "=b"], ["c"]], [1, 2])
+    "a,c,1\\r\\n'=b,c,2\\r\\n"
+    """
+    written = [[csv_field(label) for label in given] for given in labels]
+    cells = zip(product(*written), counts, strict=True)
+    return "".join(f"{before}{','.join(cell)},{n}\r\n" for cell, n in cells)

@@ -6,11 +6,9 @@ structure definition. No field can begin with a sign: codes begin with letters o
 
 from __future__ import annotations
 
-from itertools import product
-
 from discreet.server.catalogue import Published
 from discreet.server.formats.codes import codes
-from discreet.server.formats.safe import csv_line
+from discreet.server.formats.safe import csv_cells, csv_field, csv_line
 
 AGENCY = "DISCREET"
 TAKEN = ("STRUCTURE", "STRUCTURE_ID", "ACTION", "OBS_VALUE")
@@ -21,14 +19,13 @@ def sdmx_csv(table: Published) -> bytes:
     structure = f"{AGENCY}:{flow.upper()}({table.entry}.0): {_label(table.dataset.title)}"
     ids = codes([*TAKEN, *table.names])[len(TAKEN) :]
     heads = [f"{_id(i)}: {_label(t)}" for i, t in zip(ids, table.titles, strict=True)]
-    lines = [csv_line(["STRUCTURE", "STRUCTURE_ID", "ACTION", *heads, "OBS_VALUE"])]
+    head = csv_line(["STRUCTURE", "STRUCTURE_ID", "ACTION", *heads, "OBS_VALUE"])
     labels = [
         [f"{_id(code)}: {_label(c)}" for code, c in zip(codes(given), given, strict=True)]
         for given in table.categories
     ]
-    for cell, count in zip(product(*labels), table.counts.ravel().tolist(), strict=True):
-        lines.append(csv_line(["dataflow", structure, "I", *cell, count]))
-    return "".join(lines).encode()
+    before = f"dataflow,{csv_field(structure)},I,"
+    return (head + csv_cells(labels, table.counts.ravel().tolist(), before)).encode()
 
 
 def _id(code: str) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from markupsafe import Markup, escape
 
 from discreet.server.pages.public import Here, Someone
 from discreet.server.pages.render import page
@@ -61,7 +62,16 @@ def reference(request: Request, site: Here, who: Someone) -> Response:
     """The interface for programs, to be read by people."""
     base = site.settings.address.rstrip("/") or str(request.base_url).rstrip("/")
     groups = groups_of(request.app.openapi(), base)
-    return page(request, "reference", who, groups=groups)
+    return page(request, "reference", who, groups=groups, marked=marked)
+
+
+def marked(text: str) -> Markup:
+    """What stands between backticks is code.
+
+    >>> marked("with `cost`, <what>")
+    Markup('with <code>cost</code>, &lt;what&gt;')
+    """
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def groups_of(openapi: Schema, base: str) -> list[Group]:

@@ -138,20 +138,17 @@ def csv_px(cube: Cube, heading: Sequence[str] = (), options: Sequence[str] = ())
     titles = cube.codes if "UseCodes" in options else cube.table.titles
     contents = _("Number")
     heads = [" ".join([contents, *labels]) for labels in product(*(shown[i] for i in above))]
-    lines: list[list[str | int]] = [[cube.title]] if "IncludeTitle" in options else []
-    lines.append([*(titles[i] for i in beside), *heads])
+    lines = [_quoted(cube.title)] if "IncludeTitle" in options else []
+    lines.append(separator.join(map(_quoted, [*(titles[i] for i in beside), *heads])))
     counts = cube.table.counts.transpose([*beside, *above]).reshape(-1, len(heads))
-    for labels, row in zip(product(*(shown[i] for i in beside)), counts.tolist(), strict=True):
-        lines.append([*labels, *row])
-    return "".join(_line(line, separator) for line in lines).encode()
+    stub = product(*([_quoted(label) for label in shown[i]] for i in beside))
+    for labels, row in zip(stub, counts.tolist(), strict=True):
+        lines.append(separator.join([*labels, *map(str, row)]))
+    return "".join(f"{line}\r\n" for line in lines).encode()
 
 
-def _line(fields: Sequence[str | int], separator: str) -> str:
-    quoted = (
-        str(one) if isinstance(one, int) else '"' + no_formula(one).replace('"', '""') + '"'
-        for one in fields
-    )
-    return separator.join(quoted) + "\r\n"
+def _quoted(text: str) -> str:
+    return '"' + no_formula(text).replace('"', '""') + '"'
 
 
 def _written(codes: Sequence[str], labels: Sequence[str], options: Sequence[str]) -> list[str]:
