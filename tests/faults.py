@@ -167,7 +167,7 @@ class Faults:
         engine.dialect.do_commit = do_commit
 
     def arm(self):
-        self.left, self.lost = self.chance.randint(0, 14), False
+        self.left, self.lost = self.chance.randint(0, 60), False
         if self.chance.random() < 0.25:
             self.left, self.lost = None, True
 
