@@ -19,7 +19,7 @@ BETA = 3
 
 def prepare(path):
     """The released sets, what they tell, the shuttle's box and the places of the small cells."""
-    from discreet.decision.widths import critical_widths
+    from discreet.decision.frontier.widths import critical_widths
     from discreet.intruder.bounds.coordinates import Coordinates
     from discreet.intruder.bounds.part import Part
     from discreet.release.release import Release

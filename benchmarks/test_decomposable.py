@@ -11,8 +11,8 @@ import time
 import pytest
 
 from discreet.data.examples import find_example
-from discreet.decision import decomposable
-from discreet.decision.decomposable import decomposable_frontier
+from discreet.decision.frontier import decomposable
+from discreet.decision.frontier.decomposable import decomposable_frontier
 from discreet.errors import DataError
 from discreet.table.load import load
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from discreet.decision.answering.answer import Why
-from discreet.decision.answering.bench import WholeBench
 from discreet.decision.answering.desk import Desk
-from discreet.decision.policy import Policy
+from discreet.decision.answering.trial import WholeBench
+from discreet.decision.law.policy import Policy
 from discreet.table.table import Table
 
 POLICY = Policy.of({"server.rule": "myopic"})

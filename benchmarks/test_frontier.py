@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.decision.frontier import frontier
+from discreet.decision.frontier.frontier import frontier
 from discreet.errors import DisclosureError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.release.release import Release

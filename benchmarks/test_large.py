@@ -34,9 +34,9 @@ PARTS = {
 
 def job(path, search, max_order):
     """Every part by itself, with its seconds and what it found."""
-    from discreet.decision.decomposable import decomposable_frontier
-    from discreet.decision.longlist import longest_prefix
-    from discreet.decision.widths import critical_widths
+    from discreet.decision.frontier.decomposable import decomposable_frontier
+    from discreet.decision.frontier.list_start import longest_prefix
+    from discreet.decision.frontier.widths import critical_widths
     from discreet.table.microdata import Microdata
 
     seconds, begun = {}, time.perf_counter()

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from discreet.decision.answering import Desk, Outcome
-from discreet.decision.decide import decide
-from discreet.decision.frontier import frontier, widths_alone
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
-from discreet.decision.widths import critical_widths
+from discreet.decision.frontier.frontier import frontier, widths_alone
+from discreet.decision.frontier.widths import critical_widths
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.bounder import bounds
 from discreet.intruder.bounds.linear import highs
 from discreet.intruder.bounds.opencells import OpenCells

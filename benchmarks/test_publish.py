@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.decision.losses import disclosure_loss
-from discreet.decision.publish import publish
+from discreet.decision.survey.cell_losses import disclosure_loss
+from discreet.decision.survey.publish import publish
 from discreet.intruder.betabinomial import PopulationCounts
 from discreet.models.betabinomial import fit_beta
 

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from discreet.decision.simulatable import simulatable_refuses
+from discreet.decision.answering.simulatable import simulatable_refuses
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.refusals import refusal_posterior
 from discreet.release.release import Release

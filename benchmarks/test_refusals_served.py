@@ -11,8 +11,8 @@ from scipy.stats import fisher_exact, ks_2samp, wilcoxon
 from served import Served, write_specs
 
 from discreet.decision.answering import Desk, Outcome
-from discreet.decision.answering.screen import fails
-from discreet.decision.policy import Policy
+from discreet.decision.answering.many_tables import fails
+from discreet.decision.law.policy import Policy
 from discreet.table.lattice import maximal
 from discreet.table.load import load
 from server.alike import named, play, public, random_table, sibling

@@ -20,7 +20,7 @@ import pytest
 
 from discreet.data.codebook import Variable
 from discreet.data.examples import find_example
-from discreet.decision.widths import critical_widths
+from discreet.decision.frontier.widths import critical_widths
 from discreet.errors import DataError
 from discreet.table.load import load
 from discreet.table.table import Table
@@ -73,7 +73,7 @@ def test_all_margins_of_nltcs(nltcs, rival):
 def test_memory(nltcs):
     script = (
         "from pathlib import Path\n"
-        "from discreet.decision.widths import critical_widths\n"
+        "from discreet.decision.frontier.widths import critical_widths\n"
         "from discreet.table.load import load\n"
         "critical_widths(load('example:nltcs'))\n"
         "print(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])\n"

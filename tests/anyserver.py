@@ -23,7 +23,7 @@ from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
 
 import lawcases
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError
 from discreet.server.catalogue import Catalogue, Withdrawn
 from discreet.server.counter import Counter

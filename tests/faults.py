@@ -16,9 +16,9 @@ from sqlalchemy import event
 from sqlalchemy import select as select_rows
 from sqlalchemy.exc import OperationalError
 
-from discreet.decision.decide import decide
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import DisclosureError
 from discreet.server.counter import Counter
 from discreet.server.ledger import store

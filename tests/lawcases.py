@@ -13,7 +13,7 @@ from math import lgamma
 import numpy as np
 
 from discreet.data.codebook import Role
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.table.table import Table
 
 SHAPES = ((2, 2), (3, 2), (3, 3), (2, 2, 2), (2, 2, 3), (2, 2, 2, 2))

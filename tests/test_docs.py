@@ -23,9 +23,9 @@ from discreet.cli import main
 from discreet.data.codebook import Codebook, Entry
 from discreet.data.encode import MOST_CATEGORIES
 from discreet.data.examples import EXAMPLES
-from discreet.decision.assess import assess
-from discreet.decision.frontier import frontier
-from discreet.decision.policy import Policy
+from discreet.decision.frontier.frontier import frontier
+from discreet.decision.law.assess import assess
+from discreet.decision.law.policy import Policy
 from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN
 from discreet.table.load import load
 

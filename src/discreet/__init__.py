@@ -8,25 +8,25 @@ if TYPE_CHECKING:
     from discreet.data.codebook import Role as Role
     from discreet.data.codebook import Variable as Variable
     from discreet.data.hierarchy import Hierarchy as Hierarchy
-    from discreet.decision.alternatives import alternatives as alternatives
     from discreet.decision.answering.desk import Desk as Desk
-    from discreet.decision.assess import Assessment as Assessment
-    from discreet.decision.assess import assess as assess
-    from discreet.decision.by_beta import Tradeoff as Tradeoff
-    from discreet.decision.by_beta import tradeoff as tradeoff
-    from discreet.decision.choose import Choice as Choice
-    from discreet.decision.choose import choose as choose
-    from discreet.decision.decide import Decision as Decision
-    from discreet.decision.decide import decide as decide
-    from discreet.decision.frontier import Frontier as Frontier
-    from discreet.decision.frontier import frontier as frontier
-    from discreet.decision.policy import Policy as Policy
-    from discreet.decision.publish import Publication as Publication
-    from discreet.decision.publish import publish as publish
-    from discreet.decision.scores import Scores as Scores
-    from discreet.decision.verdict import Verdict as Verdict
-    from discreet.decision.widths import Widths as Widths
-    from discreet.decision.widths import critical_widths as critical_widths
+    from discreet.decision.frontier.frontier import Frontier as Frontier
+    from discreet.decision.frontier.frontier import frontier as frontier
+    from discreet.decision.frontier.scores import Scores as Scores
+    from discreet.decision.frontier.tradeoff import Tradeoff as Tradeoff
+    from discreet.decision.frontier.tradeoff import tradeoff as tradeoff
+    from discreet.decision.frontier.widths import Widths as Widths
+    from discreet.decision.frontier.widths import critical_widths as critical_widths
+    from discreet.decision.law.alternatives import alternatives as alternatives
+    from discreet.decision.law.assess import Assessment as Assessment
+    from discreet.decision.law.assess import assess as assess
+    from discreet.decision.law.decide import Decision as Decision
+    from discreet.decision.law.decide import decide as decide
+    from discreet.decision.law.policy import Policy as Policy
+    from discreet.decision.law.verdict import Verdict as Verdict
+    from discreet.decision.survey.publish import Publication as Publication
+    from discreet.decision.survey.publish import publish as publish
+    from discreet.decision.users.choose import Choice as Choice
+    from discreet.decision.users.choose import choose as choose
     from discreet.errors import DisclosureError as DisclosureError
     from discreet.intruder.belief import Belief as Belief
     from discreet.intruder.bounds.bounder import bounds as bounds
@@ -59,57 +59,57 @@ if TYPE_CHECKING:
     from discreet.utility.requests import Requests as Requests
 
 _HOMES = {
-    "Assessment": "decision.assess",
+    "Assessment": "decision.law.assess",
     "Belief": "intruder.belief",
     "CellBounds": "intruder.bounds.result",
-    "Choice": "decision.choose",
+    "Choice": "decision.users.choose",
     "Codebook": "data.codebook",
     "Costs": "risk.harm",
-    "Decision": "decision.decide",
+    "Decision": "decision.law.decide",
     "Desk": "decision.answering.desk",
     "DisclosureError": "errors",
     "Formula": "table.formula",
-    "Frontier": "decision.frontier",
+    "Frontier": "decision.frontier.frontier",
     "Hierarchy": "data.hierarchy",
     "Identification": "risk.identification",
     "Intruder": "intruder.linkage.model",
     "Links": "intruder.linkage.links",
     "Microdata": "table.microdata",
     "ModelSearch": "models.select",
-    "Policy": "decision.policy",
+    "Policy": "decision.law.policy",
     "Posterior": "intruder.posterior.result",
     "Proof": "intruder.bounds.part",
-    "Publication": "decision.publish",
+    "Publication": "decision.survey.publish",
     "Records": "intruder.linkage.records",
     "Release": "release.release",
     "Requests": "utility.requests",
     "Role": "data.codebook",
-    "Scores": "decision.scores",
+    "Scores": "decision.frontier.scores",
     "Shuttle": "intruder.bounds.shuttle",
     "Table": "table.table",
-    "Tradeoff": "decision.by_beta",
+    "Tradeoff": "decision.frontier.tradeoff",
     "Variable": "data.codebook",
-    "Verdict": "decision.verdict",
-    "Widths": "decision.widths",
-    "alternatives": "decision.alternatives",
-    "assess": "decision.assess",
+    "Verdict": "decision.law.verdict",
+    "Widths": "decision.frontier.widths",
+    "alternatives": "decision.law.alternatives",
+    "assess": "decision.law.assess",
     "bounds": "intruder.bounds.bounder",
     "calibration": "risk.calibration",
-    "choose": "decision.choose",
+    "choose": "decision.users.choose",
     "count": "intruder.tables.count",
-    "critical_widths": "decision.widths",
-    "decide": "decision.decide",
+    "critical_widths": "decision.frontier.widths",
+    "decide": "decision.law.decide",
     "fitting_model": "models.select",
-    "frontier": "decision.frontier",
+    "frontier": "decision.frontier.frontier",
     "harm": "risk.harm",
     "harmless": "risk.harmless",
     "identify": "risk.identification",
     "load": "table.load",
     "matching": "risk.matching",
     "posterior": "intruder.posterior.posterior",
-    "publish": "decision.publish",
+    "publish": "decision.survey.publish",
     "read_records": "intruder.linkage.records",
-    "tradeoff": "decision.by_beta",
+    "tradeoff": "decision.frontier.tradeoff",
     "uniqueness": "risk.uniqueness",
     "write_html": "report.html",
 }

@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 from playwright.sync_api import expect, sync_playwright
 from pydantic import SecretStr
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.server import custody
 from discreet.server.accounts import Accounts
 from discreet.server.app import create_app

@@ -3,7 +3,7 @@
 import pytest
 
 from browser.live import PHONE, POLICY
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from server.axe import axe_script, violations
 from server.described import open_described
 

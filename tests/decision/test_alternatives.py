@@ -5,11 +5,11 @@ from itertools import chain, combinations
 import numpy as np
 from hypothesis import given, settings
 
-from discreet.decision.alternatives import alternatives
-from discreet.decision.assess import assess
-from discreet.decision.decide import decide
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.alternatives import alternatives
+from discreet.decision.law.assess import assess
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.table.formula import Formula
 from discreet.table.lattice import closure, maximal
 from discreet.table.load import load

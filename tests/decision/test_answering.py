@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.decision.answering import Desk, Outcome, QuerySpace, Status, Why
-from discreet.decision.answering.bench import ShuttleBench, WholeBench
-from discreet.decision.brief import Brief
-from discreet.decision.decide import decide
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.answering.trial import ShuttleBench, WholeBench
+from discreet.decision.frontier.brief import Brief
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import PolicyError
 from discreet.table.formula import Formula
 from discreet.table.lattice import closure, maximal

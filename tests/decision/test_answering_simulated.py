@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from discreet.decision.answering.believed import believed
-from discreet.decision.answering.screen import Screen, fails, table_of
-from discreet.decision.answering.simulated import Simulated
-from discreet.decision.policy import Policy
+from discreet.decision.answering.many_tables import Screen, fails, table_of
+from discreet.decision.answering.public_belief import believed
+from discreet.decision.answering.simulated_refusals import Simulated
+from discreet.decision.law.policy import Policy
 from discreet.errors import PolicyError
 from discreet.release.release import Release
 from discreet.table.formula import Formula

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from discreet.decision.answering import gate
-from discreet.decision.answering.bench import bench
 from discreet.decision.answering.desk import Desk
+from discreet.decision.answering.trial import bench
 from discreet.decision.answering.vintage import Changes, VintageBench
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import PolicyError
 from discreet.table.table import Table
 

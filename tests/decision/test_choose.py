@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.decision.choose import choose
-from discreet.decision.users import Measure, Outlook, identified, tightness, true_table
+from discreet.decision.users.choose import choose
+from discreet.decision.users.users import Measure, Outlook, identified, tightness, true_table
 from discreet.errors import DataError, SolverError
 from discreet.look.theme import NARROW
 from discreet.release.release import Release

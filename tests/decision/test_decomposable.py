@@ -8,8 +8,8 @@ import pytest
 
 from discreet._kernels import chordal, sets
 from discreet.data.codebook import Variable
-from discreet.decision import decomposable, decomposable_most
-from discreet.decision.decomposable import decomposable_frontier
+from discreet.decision.frontier import decomposable, decomposable_most
+from discreet.decision.frontier.decomposable import decomposable_frontier
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.release.release import Release

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.decision.brief import Brief
-from discreet.decision.by_beta import tradeoff
-from discreet.decision.decide import decide
-from discreet.decision.exchange import exchange
-from discreet.decision.frontier import frontier
-from discreet.decision.judge import ShuttleJudge, WholeJudge
-from discreet.decision.policy import Policy
-from discreet.decision.search import grow
-from discreet.decision.verdict import Verdict
+from discreet.decision.frontier.brief import Brief
+from discreet.decision.frontier.exchange import exchange
+from discreet.decision.frontier.frontier import frontier
+from discreet.decision.frontier.growing import grow
+from discreet.decision.frontier.judge import ShuttleJudge, WholeJudge
+from discreet.decision.frontier.tradeoff import tradeoff
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.release.release import Release
@@ -118,7 +118,7 @@ def _passes(table, margins, policy):
 @pytest.mark.parametrize("quick", [500_000, 0], ids=["whole", "shuttle"])
 @pytest.mark.parametrize("changes", POLICIES, ids=str)
 def test_assess_never_contradicts_the_frontier(changes, quick, monkeypatch):
-    monkeypatch.setattr("discreet.decision.strategy.QUICK", quick)
+    monkeypatch.setattr("discreet.decision.frontier.strategy.QUICK", quick)
     policy, tried = Policy.of(changes | {"bounds.witness_seconds": 1.0}), 0
     for seed in range(4):
         table = random_table(seed, (2, 3, 3))
@@ -249,7 +249,7 @@ def test_a_stopped_search_has_a_valid_answer(monkeypatch):
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("discreet.decision.strategy.grow", stopped)
+    monkeypatch.setattr("discreet.decision.frontier.strategy.grow", stopped)
     table = load("example:czech")
     found = frontier(table, beta=20, seconds=30)
     assert found.maximal is None

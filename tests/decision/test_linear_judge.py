@@ -6,14 +6,14 @@ import random
 import numpy as np
 import pytest
 
-from discreet.decision import strategy
 from discreet.decision.answering import Desk, Outcome
-from discreet.decision.answering import bench as benches
-from discreet.decision.brief import Brief
-from discreet.decision.frontier import frontier, widths_alone
-from discreet.decision.linear_judge import LinearJudge, grow_blocks, sharp
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.answering import trial as benches
+from discreet.decision.frontier import strategy
+from discreet.decision.frontier.brief import Brief
+from discreet.decision.frontier.frontier import frontier, widths_alone
+from discreet.decision.frontier.linear_judge import LinearJudge, grow_blocks, sharp
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.part import Part
 from discreet.release.release import Release
 from discreet.table.lattice import closure

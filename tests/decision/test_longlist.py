@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.data.codebook import Variable
-from discreet.decision import longlist
-from discreet.decision.frontier import frontier
-from discreet.decision.longlist import longest_prefix
-from discreet.decision.policy import Policy
-from discreet.decision.widths import critical_widths
+from discreet.decision.frontier import list_start
+from discreet.decision.frontier.frontier import frontier
+from discreet.decision.frontier.list_start import longest_prefix
+from discreet.decision.frontier.widths import critical_widths
+from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.intruder.bounds.growing import GrowingBounds
@@ -72,7 +72,7 @@ def test_many_parts_and_the_sets_that_all_faces_imply(monkeypatch):
     table = load("example:czech")
     ordered = critical_widths(table).ordered()
     whole = longest_prefix(table, ordered, table.small(), 3)
-    monkeypatch.setattr(longlist, "AT_ONCE", 2)
+    monkeypatch.setattr(list_start, "AT_ONCE", 2)
     assert longest_prefix(table, ordered, table.small(), 3) == whole
     assert width(table, ordered[: whole[0]], table.small()) >= 3
     assert width(table, ordered[: whole[0] + 1], table.small()) < 3

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import PolicyError
 
 GONE = (

@@ -5,12 +5,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.decision.assess import assess
-from discreet.decision.case import Case
-from discreet.decision.decide import decide
-from discreet.decision.findings import proven
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Reason, Verdict, weakest
+from discreet.decision.law.assess import assess
+from discreet.decision.law.case import Case
+from discreet.decision.law.decide import decide
+from discreet.decision.law.findings import proven
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Reason, Verdict, weakest
 from discreet.intruder.bounds import shares
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds, Rung

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from discreet.cli import main
 from discreet.data.domains import read_domains
-from discreet.decision.combine import combine
-from discreet.decision.losses import LossWarning, disclosure_loss, nonpublication_loss
-from discreet.decision.plan import plan
-from discreet.decision.plugin import plug_in
-from discreet.decision.publish import publish
-from discreet.decision.tradeoff import Curve
+from discreet.decision.survey.cell_losses import LossWarning, disclosure_loss, nonpublication_loss
+from discreet.decision.survey.combine import combine
+from discreet.decision.survey.curve import Curve
+from discreet.decision.survey.plan import plan
+from discreet.decision.survey.plugin import plug_in
+from discreet.decision.survey.publish import publish
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.betabinomial import PopulationCounts
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from discreet.data.codebook import Role
-from discreet.decision.answering.bench import WholeBench
 from discreet.decision.answering.desk import Desk
-from discreet.decision.brief import Brief
-from discreet.decision.decide import decide, ruling
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.answering.trial import WholeBench
+from discreet.decision.frontier.brief import Brief
+from discreet.decision.law.decide import decide, ruling
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.integer import IntegerProgram
 from discreet.intruder.bounds.linear import Program
 from discreet.table.lattice import maximal

@@ -5,8 +5,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from discreet.decision.policy import Policy
-from discreet.decision.simulatable import policy_rule, simulatable_refuses, simulatable_rule
+from discreet.decision.answering.simulatable import (
+    policy_rule,
+    simulatable_refuses,
+    simulatable_rule,
+)
+from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.refusals import refusal_posterior

@@ -2,8 +2,8 @@
 
 import pytest
 
-from discreet.decision.decide import decide
-from discreet.decision.policy import Policy
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, PolicyError
 from discreet.table.load import load
 

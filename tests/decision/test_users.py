@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from discreet.decision.decide import decide
-from discreet.decision.estimates import LOSSES, Measured, Written, loss_of
-from discreet.decision.targets import (
+from discreet.decision.law.decide import decide
+from discreet.decision.users.estimates import LOSSES, Measured, Written, loss_of
+from discreet.decision.users.targets import (
     Model,
     TableBelief,
     Target,
@@ -17,7 +17,7 @@ from discreet.decision.targets import (
     function_target,
     table_target,
 )
-from discreet.decision.users import (
+from discreet.decision.users.users import (
     Threshold,
     User,
     data_utility,

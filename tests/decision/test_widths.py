@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.cli.widths import widths_command
 from discreet.data.codebook import Variable
-from discreet.decision.widths import critical_widths
+from discreet.decision.frontier.widths import critical_widths
 from discreet.errors import DisclosureError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.look.theme import NARROW

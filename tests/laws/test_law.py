@@ -8,18 +8,18 @@ import dataclasses
 import numpy as np
 import pytest
 
-from discreet.decision.alternatives import alternatives, decide_merged
-from discreet.decision.answering.bench import ShuttleBench, WholeBench
 from discreet.decision.answering.desk import Desk
-from discreet.decision.answering.screen import Screen, fails, table_of
-from discreet.decision.assess import assess
-from discreet.decision.brief import Brief
-from discreet.decision.decide import decide, ruling
-from discreet.decision.frontier import frontier
-from discreet.decision.judge import ShuttleJudge
-from discreet.decision.rule import Rule
-from discreet.decision.rules import register, registered
-from discreet.decision.verdict import Reason, Verdict
+from discreet.decision.answering.many_tables import Screen, fails, table_of
+from discreet.decision.answering.trial import ShuttleBench, WholeBench
+from discreet.decision.frontier.brief import Brief
+from discreet.decision.frontier.frontier import frontier
+from discreet.decision.frontier.judge import ShuttleJudge
+from discreet.decision.law.alternatives import alternatives, decide_merged
+from discreet.decision.law.assess import assess
+from discreet.decision.law.decide import decide, ruling
+from discreet.decision.law.rule import Rule
+from discreet.decision.law.rules import register, registered
+from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import DataError, DisclosureError, PolicyError
 from discreet.intruder.bounds.result import Rung
 from discreet.release.release import Release
@@ -231,7 +231,7 @@ TABLE = Table.of([[[9, 8], [7, 9]], [[8, 9], [9, 7]]], A="ab", B="cd", C="ef")
 
 
 def test_a_rule_that_fails_everything_makes_every_judge_refuse():
-    from discreet.decision.policy import Policy
+    from discreet.decision.law.policy import Policy
 
     policy = Policy.of({"server.rule": "myopic", "server.one_way": False})
     with registered(Rule("never", never)):
@@ -311,7 +311,7 @@ def test_a_broken_rule_or_shortcut_is_caught(name, check, changes, monkeypatch):
 
 
 def broken_one(monkeypatch, name, **changes):
-    from discreet.decision import rules
+    from discreet.decision.law import rules
 
     shipped = rules._shipped()
     (old,) = [rule for rule in shipped if rule.section == name]

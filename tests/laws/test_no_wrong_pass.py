@@ -12,11 +12,11 @@ from click.testing import CliRunner
 from discreet.cli.main import main
 from discreet.data.codebook import Role
 from discreet.data.hierarchy import Hierarchy
-from discreet.decision.alternatives import alternatives
-from discreet.decision.assess import assess
-from discreet.decision.decide import decide
-from discreet.decision.frontier import frontier
-from discreet.decision.policy import Policy
+from discreet.decision.frontier.frontier import frontier
+from discreet.decision.law.alternatives import alternatives
+from discreet.decision.law.assess import assess
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, DisclosureError
 from discreet.release.release import Release
 from discreet.table.load import load

@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linprog
 
-from discreet.decision.decide import decide
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds import shares
 from discreet.intruder.bounds.result import Rung
 from lawcases import LawCase, broken, fitting

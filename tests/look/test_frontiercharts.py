@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from charted import title, words
-from discreet.decision.decomposable import decomposable_frontier
+from discreet.decision.frontier.decomposable import decomposable_frontier
 from discreet.errors import DisclosureError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.look.boundscharts import bounds_chart, width_histogram

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.decision.widths import critical_widths
+from discreet.decision.frontier.widths import critical_widths
 from discreet.table.lattice import closure, maximal
 
 SCORES = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from discreet.decision.decide import decide
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.decide import decide
+from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.bounder import bounds
 from discreet.release.release import Release
 from discreet.table.load import load

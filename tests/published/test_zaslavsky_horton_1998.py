@@ -5,9 +5,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from discreet.decision.losses import disclosure_loss
-from discreet.decision.plan import plan, plan_table
-from discreet.decision.plugin import plug_in
+from discreet.decision.survey.cell_losses import disclosure_loss
+from discreet.decision.survey.plan import plan, plan_table
+from discreet.decision.survey.plugin import plug_in
 from discreet.intruder.betabinomial import PopulationCounts
 
 LOSS = disclosure_loss("uniques:10")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.data.examples import find_example
-from discreet.decision.assess import assess
-from discreet.decision.policy import Policy
+from discreet.decision.law.assess import assess
+from discreet.decision.law.policy import Policy
 from discreet.table.load import load
 from discreet.table.table import Table
 from oracle import gap_table

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from discreet.decision.assess import assess
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.assess import assess
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import DataError
 from discreet.report.compare import compare_reports, read_report
 from discreet.table.load import load

@@ -7,7 +7,7 @@ import struct
 import openpyxl
 import pytest
 
-from discreet.decision.findings import MOST_NAMED
+from discreet.decision.law.findings import MOST_NAMED
 from discreet.errors import OutputError
 from discreet.report.export import export, save_chart, save_frame
 from discreet.report.sheets import sheets

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from discreet.decision.frontier import frontier
-from discreet.decision.policy import Policy
+from discreet.decision.frontier.frontier import frontier
+from discreet.decision.law.policy import Policy
 from discreet.errors import OutputError
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 from discreet.report import frontier_words

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from discreet.decision.assess import assess
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.assess import assess
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import OutputError
 from discreet.intruder.bounds.result import Status
 from discreet.report.html import html_report, write_html

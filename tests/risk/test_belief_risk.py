@@ -13,9 +13,9 @@ from scipy.special import gammaln
 
 from discreet.cli import main
 from discreet.data.codebook import Role
-from discreet.decision.decide import decide
-from discreet.decision.frontier import frontier
-from discreet.decision.policy import Policy
+from discreet.decision.frontier.frontier import frontier
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.weights import CellWeights

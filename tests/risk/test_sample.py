@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from discreet.decision.decide import decide
-from discreet.decision.frontier import frontier
-from discreet.decision.policy import Policy
+from discreet.decision.frontier.frontier import frontier
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.population import population_beliefs
 from discreet.risk.sample import watched

@@ -3,8 +3,8 @@
 import numpy as np
 
 from discreet.decision.answering import Desk, Outcome
-from discreet.decision.answering.believed import believed
-from discreet.decision.answering.screen import table_of
+from discreet.decision.answering.many_tables import table_of
+from discreet.decision.answering.public_belief import believed
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.table import Table

@@ -14,8 +14,8 @@ from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
 from discreet.decision.answering.answer import Why
-from discreet.decision.policy import Policy
-from discreet.decision.rules import promises
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules import promises
 from discreet.server import terms
 from discreet.server.languages import LANGUAGES, NUMBER
 from discreet.server.pages import words

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import httpx
 from argon2 import PasswordHasher
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.server.accounts import Accounts
 from discreet.server.app import create_app
 from discreet.server.catalogue import Catalogue

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from discreet.decision.policy import Policy
-from discreet.decision.rules import promises
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules import promises
 from discreet.server.ledger.schema import Use
 from discreet.server.pace import until_slot
 from discreet.table.table import Table

@@ -6,7 +6,7 @@ import gzip
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.server import copies, news
 from discreet.server.catalogue import Catalogue
 from discreet.server.counter import Counter

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.decision.answering import Desk, Outcome, Status, Why
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
 from discreet.server.catalogue import Catalogue, NotPublished, Withdrawn
 from discreet.server.counter import Counter

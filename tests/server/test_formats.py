@@ -18,7 +18,7 @@ from pyjstat import pyjstat
 from pysdmx.io.csv.sdmx20.reader import read as read_sdmx
 
 from discreet.data.describing import About
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError
 from discreet.server.catalogue import Overview, Published
 from discreet.server.describe import VariableWords, Words

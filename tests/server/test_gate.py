@@ -5,9 +5,9 @@ import pytest
 
 from discreet.decision.answering import Outcome, Why
 from discreet.decision.answering.gate import NotSafe
-from discreet.decision.decide import decide
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import DisclosureError, LedgerError
 from discreet.server.catalogue import Catalogue
 from discreet.server.counter import Counter

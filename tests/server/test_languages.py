@@ -5,7 +5,7 @@ import re
 import pytest
 from babel.messages.pofile import read_po
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.server.languages import LANGUAGES, computed, speaking
 from discreet.server.pages import words
 from server.described import open_described

@@ -10,7 +10,7 @@ import pytest
 from argon2 import PasswordHasher
 from pydantic import SecretStr
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.server.accounts import Accounts
 from discreet.server.app import create_app
 from discreet.server.catalogue import Catalogue

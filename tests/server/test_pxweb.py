@@ -13,7 +13,7 @@ from pxstatspy import OutputFormat, PxAPI, PxAPIConfig
 from pxweb import PxApi
 from pyjstat import pyjstat
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.table.table import Table
 from server.described import AGES, TOWNS, open_described
 from server.loopback import quiet_import, serving

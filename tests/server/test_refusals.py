@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from server.alike import named, play, public, random_table, sibling
 from server.sites import world
 

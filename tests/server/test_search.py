@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.table.table import Table
 from server.described import open_described
 from server.sites import MYOPIC, world

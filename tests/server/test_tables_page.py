@@ -7,7 +7,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError
 from discreet.server.codings import other_codings
 from discreet.server.pages.grid import grid

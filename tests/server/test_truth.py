@@ -10,7 +10,7 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import OperationalError
 
 from discreet.decision.answering import Outcome, Why
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import LedgerError
 from discreet.server import keeper, launch
 from discreet.server.catalogue import Catalogue, NotPublished

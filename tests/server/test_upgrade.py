@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from discreet.cli import main
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import LedgerError
 from discreet.server.accounts import Accounts
 from discreet.server.catalogue import Catalogue, Withdrawn

@@ -48,8 +48,8 @@ def assess_command(
 ) -> None:
     """May these tables be published? If not, what instead?"""
     from discreet.data.files import check_writable
-    from discreet.decision.assess import assess
-    from discreet.decision.verdict import Verdict
+    from discreet.decision.law.assess import assess
+    from discreet.decision.law.verdict import Verdict
     from discreet.look.progress import working
     from discreet.report.compare import compare_reports, read_report
 

@@ -81,7 +81,7 @@ def frontier_command(
     Ctrl-C ends the search and reports the best set until then.
     """
     from discreet.data.files import check_writable
-    from discreet.decision.frontier import frontier, widths_alone
+    from discreet.decision.frontier.frontier import frontier, widths_alone
     from discreet.utility.requests import Requests
 
     data = {key: options.pop(key) for key in READING}

@@ -186,7 +186,7 @@ def _print_json(holds: bool, found: list[Verified], trail: VerifiedTrail | None)
 def _print(found: list[Verified], trail: VerifiedTrail | None) -> None:
     from rich.console import Console
 
-    from discreet.decision.verdict import Verdict
+    from discreet.decision.law.verdict import Verdict
     from discreet.look.palette import plural
     from discreet.report.text import _item, _say
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from discreet.decision.policy import Policy
+    from discreet.decision.law.policy import Policy
     from discreet.table.table import Table
 
 # the parameters of `read_data`
@@ -165,7 +165,7 @@ def data_file(data: str) -> Path | str:
 
 
 def read_policy(policy: str | None, changes: tuple[str, ...]) -> Policy:
-    from discreet.decision.policy import Policy
+    from discreet.decision.law.policy import Policy
 
     return (Policy.read(policy) if policy else Policy()).set(changes)
 

@@ -101,8 +101,8 @@ def publish_command(
     publishing it.
     """
     from discreet.data.domains import read_domains
-    from discreet.decision.losses import LossWarning
-    from discreet.decision.publish import publish
+    from discreet.decision.survey.cell_losses import LossWarning
+    from discreet.decision.survey.publish import publish
     from discreet.look.progress import working
 
     with working("reading"):
@@ -138,7 +138,7 @@ def publish_command(
             save_chart(found.plot(source=domains.name), temporary, chart)
     combined = None
     if joins:
-        from discreet.decision.combine import combine
+        from discreet.decision.survey.combine import combine
 
         with working("joining cells"):
             combined = combine(found)

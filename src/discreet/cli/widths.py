@@ -11,7 +11,7 @@ from discreet.cli.options import data_options, json_option, print_json, read_dat
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discreet.decision.widths import Widths
+    from discreet.decision.frontier.widths import Widths
 
 MOST = 5
 MOST_SCORES = 60
@@ -34,7 +34,7 @@ def widths_command(max_order: int | None, small: int, as_json: bool, **data: Any
     for a small count. A variable's score is the mean over the margins that contain it: the lower,
     the more problematic.
     """
-    from discreet.decision.widths import critical_widths
+    from discreet.decision.frontier.widths import critical_widths
 
     found = critical_widths(read_data(**data), small=small, max_order=max_order)
     if as_json:

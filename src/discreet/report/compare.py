@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.decision.policy import renewed
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.policy import renewed
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import DataError, FormulaError
 from discreet.table.formula import Formula
 from discreet.table.notation import printable, quoted
@@ -109,7 +109,7 @@ def compare_reports(old: Mapping[str, Any], new: Mapping[str, Any]) -> Compariso
     Margins count as gained or lost with what was already released, sub-margins included: only
     the largest are listed.
 
-    >>> from discreet.decision.assess import assess
+    >>> from discreet.decision.law.assess import assess
     >>> from discreet.table.load import load
     >>> tract = load("example:tract")
     >>> old, new = assess(tract, "Race*Income"), assess(tract, "Race + Gender*Income")

@@ -18,7 +18,7 @@ from discreet.report.words import CONFIDENTIAL, date_words
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from discreet.decision.assess import Assessment
+    from discreet.decision.law.assess import Assessment
 
 CHARTS = (".png", ".svg", ".html", ".json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

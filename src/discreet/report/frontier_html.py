@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import write_text
-from discreet.decision.assess import provenance_of
+from discreet.decision.law.assess import provenance_of
 from discreet.look.boundscharts import bounds_chart, width_histogram
 from discreet.look.frontiercharts import order_chart, trace_chart, variable_chart
 from discreet.look.palette import number, percent
@@ -27,7 +27,7 @@ from discreet.report.html import (
 )
 
 if TYPE_CHECKING:
-    from discreet.decision.frontier import Frontier
+    from discreet.decision.frontier.frontier import Frontier
 
 TEMPLATE = "frontier.html.j2"
 MOST_MARGINS = 2000

@@ -12,7 +12,7 @@ from discreet.report.text import MOST_LETTERS, _cells, _head, _item, _more, _say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discreet.decision.frontier import Frontier
+    from discreet.decision.frontier.frontier import Frontier
 
 MOST = 10
 MOST_VARIABLES = 60

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.result import Rung
 from discreet.look.palette import number, percent, plural
 from discreet.table.lattice import count_by_order
 from discreet.table.notation import quoted
 
 if TYPE_CHECKING:
-    from discreet.decision.frontier import Frontier
+    from discreet.decision.frontier.frontier import Frontier
 
 METHODS = {
     "best": "the better of the greedy list and the best decomposable release, then every further "

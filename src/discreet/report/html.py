@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import write_text
-from discreet.decision.assess import file_hash
-from discreet.decision.rules import asked, attribute, beliefs, closeness
+from discreet.decision.law.assess import file_hash
+from discreet.decision.law.rules import asked, attribute, beliefs, closeness
 from discreet.look import palette
 from discreet.look.charts import interval_chart
 from discreet.look.theme import NARROW, WIDE
@@ -17,7 +17,7 @@ from discreet.report import sheets, words
 from discreet.report.compare import compare_reports
 
 if TYPE_CHECKING:
-    from discreet.decision.assess import Assessment, Provenance
+    from discreet.decision.law.assess import Assessment, Provenance
 
 TEMPLATE = "report.html.j2"
 WIDTHS = (("wide", WIDE), ("phone", NARROW))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import write_text
-from discreet.decision.assess import stamped
+from discreet.decision.law.assess import stamped
 from discreet.look.palette import number, percent, plural
 from discreet.report import identify_words as say
 from discreet.report import words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.verdict import Verdict
 from discreet.intruder.belief import Kind
 from discreet.look.palette import EN_DASH, number, plural
 from discreet.report.text import _cells, _head, _item, _more, _say

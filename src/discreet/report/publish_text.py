@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
-    from discreet.decision.combine import Combination
-    from discreet.decision.publish import Publication
+    from discreet.decision.survey.combine import Combination
+    from discreet.decision.survey.publish import Publication
 
 MOST = 20
 

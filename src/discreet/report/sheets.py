@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from discreet.decision.findings import MOST_NAMED
-from discreet.decision.policy import sections
-from discreet.decision.rules import asked, attribute, closeness, rules
-from discreet.decision.verdict import Reason, Verdict
+from discreet.decision.law.findings import MOST_NAMED
+from discreet.decision.law.policy import sections
+from discreet.decision.law.rules import asked, attribute, closeness, rules
+from discreet.decision.law.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import Rung, Status
 
 if TYPE_CHECKING:
-    from discreet.decision.assess import Assessment
-    from discreet.decision.policy import Policy
+    from discreet.decision.law.assess import Assessment
+    from discreet.decision.law.policy import Policy
     from discreet.intruder.bounds.result import CellBounds
     from discreet.report.words import Judged
     from discreet.risk.attribute import Disclosure

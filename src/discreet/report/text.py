@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.result import Rung
 from discreet.look.palette import TERMINAL, number, plural, span
 from discreet.report import sheets, words
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from discreet.decision.assess import Assessment
+    from discreet.decision.law.assess import Assessment
     from discreet.intruder.bounds.result import CellBounds
 
 MOST = 20

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import write_text
-from discreet.decision.assess import stamped
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.assess import stamped
+from discreet.decision.law.verdict import Verdict
 from discreet.look.palette import number, percent, plural
 from discreet.report.html import drawn, named_file, page_view, render
 from discreet.report.uniques_text import MISSING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.verdict import Verdict
 from discreet.look.palette import number, percent, plural
 from discreet.report.text import _cells, _head, _item, _more, _say
 from discreet.risk.anonymity import band_name

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.data.codebook import Role
-from discreet.decision.findings import either
-from discreet.decision.verdict import Verdict
+from discreet.decision.law.findings import either
+from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.result import Rung
 from discreet.look.palette import number, percent, plural
 
 if TYPE_CHECKING:
-    from discreet.decision.decide import Decision
-    from discreet.decision.policy import Policy
+    from discreet.decision.law.decide import Decision
+    from discreet.decision.law.policy import Policy
     from discreet.risk.attribute import Disclosure
     from discreet.table.table import Table
 

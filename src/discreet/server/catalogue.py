@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError
 from discreet.server.describe import Words
 from discreet.server.ledger import store

@@ -12,9 +12,9 @@ from pydantic import Field
 from sqlalchemy import select
 
 from discreet.decision.answering.answer import Outcome, Why
-from discreet.decision.answering.bench import Bench, bench
-from discreet.decision.policy import Policy, sections
-from discreet.decision.simulatable import policy_rule
+from discreet.decision.answering.simulatable import policy_rule
+from discreet.decision.answering.trial import Bench, bench
+from discreet.decision.law.policy import Policy, sections
 from discreet.errors import DisclosureError
 from discreet.intruder.refusals import refusal_posterior
 from discreet.release.release import Release

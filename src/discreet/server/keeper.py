@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from discreet.decision.answering.desk import Desk
 from discreet.decision.answering.vintage import Vintage
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
-from discreet.decision.policy import Policy
+from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, LedgerError
 from discreet.look.progress import working
 from discreet.server.accounts import Accounts
@@ -256,7 +256,7 @@ def _is_known(counter: Counter, spec: DataSpec) -> bool:
 
 def _found(table: Table, policy: Policy, spec: DataSpec) -> list[list[str]]:
     """The frontier that the static rule serves, chosen once."""
-    from discreet.decision.frontier import frontier
+    from discreet.decision.frontier.frontier import frontier
 
     found = frontier(
         table,

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from discreet.decision.answering import gate
 from discreet.decision.answering.answer import Why
 from discreet.decision.answering.desk import Desk
-from discreet.decision.brief import Sets
-from discreet.decision.policy import Policy
+from discreet.decision.frontier.brief import Sets
+from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
 from discreet.server.keeper import Keeper, Served
 from discreet.server.ledger import store

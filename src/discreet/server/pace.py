@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from discreet.decision.policy import Server
+from discreet.decision.law.policy import Server
 
 T = TypeVar("T")
 

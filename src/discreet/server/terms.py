@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from discreet.decision.policy import Policy
-from discreet.decision.rules import promises
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules import promises
 from discreet.intruder.bounds.result import Rung
 
 RULES = {

@@ -30,7 +30,7 @@ def write(url):
     from argon2 import PasswordHasher
 
     import discreet.server.counter as counting
-    from discreet.decision.policy import Policy
+    from discreet.decision.law.policy import Policy
     from discreet.server.accounts import Accounts
     from discreet.server.counter import Counter
     from discreet.server.ledger import schema

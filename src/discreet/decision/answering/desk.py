@@ -10,15 +10,15 @@ from itertools import combinations
 from math import prod
 
 from discreet.decision.answering.answer import Answer, Outcome, Standing, Status, Why
-from discreet.decision.answering.bench import Bench, bench
 from discreet.decision.answering.gate import opening
-from discreet.decision.answering.simulated import Simulated
+from discreet.decision.answering.simulated_refusals import Simulated
 from discreet.decision.answering.space import QuerySpace, nearest, within
+from discreet.decision.answering.trial import Bench, bench
 from discreet.decision.answering.vintage import Vintage, VintageBench, changes
-from discreet.decision.brief import Brief, Sets
-from discreet.decision.policy import Policy
-from discreet.decision.rules import asked
-from discreet.decision.verdict import Verdict
+from discreet.decision.frontier.brief import Brief, Sets
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules import asked
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import PolicyError
 from discreet.table.lattice import bits, maximal
 from discreet.table.table import Table

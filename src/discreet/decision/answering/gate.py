@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from discreet.decision.answering.vintage import Vintage, changes
-from discreet.decision.brief import Sets
-from discreet.decision.decide import Decision, decide
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict, worst
+from discreet.decision.frontier.brief import Sets
+from discreet.decision.law.decide import Decision, decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict, worst
 from discreet.errors import DisclosureError
 from discreet.risk.published import low_cells
 from discreet.table.formula import Formula

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from discreet.data.codebook import Variable
-from discreet.decision.answering.bench import PROOF_SECONDS, Bench, Ints
-from discreet.decision.brief import Sets
-from discreet.decision.decide import decide
-from discreet.decision.policy import Policy
-from discreet.decision.verdict import Verdict, worst
+from discreet.decision.answering.trial import PROOF_SECONDS, Bench, Ints
+from discreet.decision.frontier.brief import Sets
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict, worst
 from discreet.errors import PolicyError
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from discreet.decision.policy import Policy
-from discreet.decision.policy import sections as every_section
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.policy import sections as every_section
 from discreet.errors import DisclosureError, PolicyError
 from discreet.server import custody, views
 from discreet.server.asking import deciding

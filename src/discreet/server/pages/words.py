@@ -12,9 +12,9 @@ from babel.numbers import format_decimal, get_decimal_symbol
 from markupsafe import Markup, escape
 
 from discreet.decision.answering.answer import Why
-from discreet.decision.policy import Policy
-from discreet.decision.rules import asked
-from discreet.decision.rules import promises as promises
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules import asked
+from discreet.decision.law.rules import promises as promises
 from discreet.look import palette
 from discreet.look.palette import plural
 from discreet.server import languages

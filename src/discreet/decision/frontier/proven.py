@@ -1,0 +1,127 @@
+"""The best set of margins, proven: an integer program whose constraints are found as it goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.decision.frontier.brief import Brief, Sets
+from discreet.decision.frontier.judge import WholeJudge
+from discreet.errors import SolverError
+from discreet.look.progress import working
+from discreet.table.lattice import children, closure, maximal
+
+MOST_MARGINS = 1_023
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best set found, and what no set can exceed."""
+
+    sets: Sets
+    at_most: float
+
+
+def best_set(
+    judge: WholeJudge,
+    brief: Brief,
+    end: float,
+    tell: Callable[[], object] = lambda: None,
+) -> Best:
+    """The closed set of most worth that keeps the policy.
+
+    Max sum of w_m x_m over margins m, with x_m <= x_c for every child c. A solution that breaks the
+    policy holds a least set F that breaks it, and sum of x_m over F <= |F| - 1 cuts it off, with
+    all that contain F. Ends when a solution keeps the policy: nothing better exists.
+    """
+    program = _Program(brief, judge)
+    best = tuple(judge.sets)
+    if not program.margins:
+        return Best(best, brief.worth(best))
+    with working("looking for the best set"):
+        while time.monotonic() < end:
+            found, at_most = program.solve(end - time.monotonic())
+            if brief.worth(best) >= at_most - 1e-6:
+                return Best(best, brief.worth(best))
+            if found is None:
+                return Best(best, at_most)
+            if judge.restart(found):
+                tell()
+                return Best(found, brief.worth(found))
+            program.cut(_least(judge, found, brief.must))
+    return Best(best, program.at_most)
+
+
+class _Program:
+    def __init__(self, brief: Brief, judge: WholeJudge) -> None:
+        import highspy
+
+        alone = {s for s in brief.candidates if judge.keeps([s])}
+        must = closure(brief.must) if brief.must else set()
+        may = sorted(s for s in alone | must if all(c in alone | must for c in children(s) if c))
+        self.margins, self.column = may, {s: i for i, s in enumerate(may)}
+        self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self.model.setOptionValue("output_flag", False)
+        self.model.setOptionValue("mip_rel_gap", 0.0)
+        self.model.setOptionValue("mip_abs_gap", 1e-6)
+        for s in may:
+            self.model.addVar(float(s in must), 1.0)
+        columns = np.arange(len(may), dtype=np.int32)
+        whole = np.full(len(may), int(highspy.HighsVarType.kInteger), np.uint8)
+        self.model.changeColsIntegrality(len(may), columns, whole)
+        worth = np.array([-brief.value.get(s, 1.0) for s in may])
+        self.model.changeColsCost(len(may), columns, worth)
+        for s in may:
+            for child in children(s):
+                if child:
+                    self._row([s, child], [1.0, -1.0], 0.0)
+        self.at_most = float(-worth.sum())
+
+    def _row(self, sets: list[int], values: list[float], most: float) -> None:
+        places = np.array([self.column[s] for s in sets], np.int32)
+        self.model.addRow(-np.inf, most, len(sets), places, np.array(values))
+
+    def cut(self, least: Sets) -> None:
+        self._row(list(least), [1.0] * len(least), len(least) - 1.0)
+
+    def solve(self, seconds: float) -> tuple[Sets | None, float]:
+        """The best set that no cut forbids (None if the time is up), and the limit that it is."""
+        import highspy
+
+        self.model.setOptionValue("time_limit", seconds)
+        self.model.run()
+        status = self.model.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            return None, self.at_most
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise SolverError(
+                f"the search ended with {self.model.modelStatusToString(status)!r}; "
+                "choose the method greedy."
+            )
+        self.at_most = -float(self.model.getInfo().objective_function_value)
+        chosen = np.asarray(self.model.getSolution().col_value) > 0.5
+        return maximal(s for s, x in zip(self.margins, chosen, strict=True) if x), self.at_most
+
+
+def _least(judge: WholeJudge, sets: Iterable[int], must: Sets) -> Sets:
+    """Margins that together break the policy, and of which none can be left out or made smaller."""
+    kept = list(maximal(sets))
+    for margin in list(kept):
+        rest = [s for s in kept if s != margin]
+        if not judge.keeps(rest):
+            kept = rest
+    at = 0
+    while at < len(kept):
+        margin, rest = kept[at], kept[:at] + kept[at + 1 :]
+        for child in children(margin):
+            smaller = [*rest, child] if child else rest
+            if not judge.keeps(smaller):
+                kept = list(smaller)
+                at = -1
+                break
+        at += 1
+    return tuple(s for s in kept if not any(s & ~m == 0 for m in must))

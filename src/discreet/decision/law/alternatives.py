@@ -1,0 +1,188 @@
+"""What could be released instead: less detail, each offer assessed before it is made."""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+import itertools
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.decision.law.decide import Decision, decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
+from discreet.table.formula import Formula, as_formula
+from discreet.table.lattice import children, count_by_order, maximal
+from discreet.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """A release that passes: which margins, which categories merged, and what it is worth.
+
+    `decision` is on what is known of the original categories when the merged ones are published.
+    """
+
+    how: str
+    formula: Formula
+    merged: dict[str, dict[str, str]]
+    decision: Decision
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "how": self.how,
+            "release": str(self.formula),
+            "margins": [list(margin) for margin in self.formula.margins],
+            "merged": self.merged,
+            "verdict": str(self.decision.verdict),
+            "utility": self.decision.utility.released,
+        }
+
+
+def alternatives(
+    table: Table,
+    formula: str | Formula,
+    policy: Policy | None = None,
+    *,
+    released: str | Formula | None = None,
+) -> tuple[Alternative, ...]:
+    """Releases close to `formula` that pass: categories merged, or margins left out.
+
+    >>> from discreet.table.load import load
+    >>> [offer.how for offer in alternatives(load("example:blond"), "Hair*Income")]
+    ['merge Hair to Black; Red or blond', 'leave out Hair*Income, keep Hair + Income']
+    """
+    policy = policy or Policy()
+    wanted = as_formula(formula, table.names)
+    out = as_formula(released, table.names) if released is not None else None
+    most, seconds = policy.alternatives.number, policy.alternatives.seconds
+    policy = policy.effort(
+        seconds=min(policy.bounds.seconds, seconds),
+        witness_seconds=min(policy.bounds.witness_seconds, seconds / 4),
+    )
+    found: list[Alternative] = []
+    for search in (_merged, _fewer):
+        end = time.monotonic() + seconds / 2
+        found += itertools.islice(search(table, wanted, out, policy, end), most)
+    return tuple(found)
+
+
+def _merged(
+    table: Table, wanted: Formula, out: Formula | None, policy: Policy, end: float
+) -> Iterator[Alternative]:
+    """The same margins with categories merged by the hierarchies, finest first.
+
+    Nothing may be out yet: what was published in full detail cannot be taken back.
+    """
+    if out is not None:
+        return
+    named = {name for margin in wanted.margins for name in margin}
+    levels = [
+        variable.hierarchy.levels(variable.categories)
+        if variable.hierarchy and variable.name in named
+        else ()
+        for variable in table.variables
+    ]
+    passed: list[tuple[int, ...]] = []
+    for heights in _upwards([len(level) for level in levels]):
+        if time.monotonic() > end:
+            return
+        if any(all(a >= b for a, b in zip(heights, safe, strict=True)) for safe in passed):
+            continue
+        merged = {
+            variable.name: dict(zip(variable.categories, level[height - 1], strict=True))
+            for variable, level, height in zip(table.variables, levels, heights, strict=True)
+            if height
+        }
+        decision = decide_merged(table, wanted, merged, policy)
+        if decision.verdict is Verdict.PASS:
+            passed.append(heights)
+            how = " and ".join(
+                f"{name} to {'; '.join(dict.fromkeys(groups.values()))}"
+                for name, groups in merged.items()
+            )
+            yield Alternative(f"merge {how}", wanted, merged, decision)
+
+
+def decide_merged(
+    table: Table, wanted: Formula, merged: Mapping[str, Mapping[str, str]], policy: Policy
+) -> Decision:
+    """The verdict on margins in which some variables have their categories merged.
+
+    Whoever knows a person's original category knows the merged one too: both are variables of the
+    table that is judged, and only the merged one is released. No rule forgets the original counts,
+    nor the merged ones.
+    """
+    coarse = table
+    for name, group_of in merged.items():
+        coarse = coarse.merge(name, group_of)
+    first = decide(coarse, wanted, policy)
+    if first.verdict is not Verdict.PASS:
+        return first
+    both, spare = table, {}
+    for name, group_of in merged.items():
+        spare[name] = f"{name} (merged)"
+        both = both.beside(name, spare[name], group_of)
+    margins = [[spare.get(name, name) for name in margin] for margin in wanted.margins]
+    return dataclasses.replace(decide(both, margins, policy), utility=first.utility)
+
+
+def _upwards(tops: list[int]) -> Iterator[tuple[int, ...]]:
+    """Every choice of heights but all zero, lowest sum first."""
+    start = (0,) * len(tops)
+    queue, seen = [(0, start)], {start}
+    while queue:
+        total, heights = heapq.heappop(queue)
+        if total:
+            yield heights
+        for place, top in enumerate(tops):
+            if heights[place] < top:
+                higher = (*heights[:place], heights[place] + 1, *heights[place + 1 :])
+                if higher not in seen:
+                    seen.add(higher)
+                    heapq.heappush(queue, (total + 1, higher))
+
+
+def _fewer(
+    table: Table, wanted: Formula, out: Formula | None, policy: Policy, end: float
+) -> Iterator[Alternative]:
+    """The largest sets of sub-margins that pass, by best-first search.
+
+    Fewer margins never narrow a bound, so nothing below a set that passes needs a look.
+    """
+    held = out.sets if out else ()
+
+    def worth(sets: tuple[int, ...]) -> int:
+        return sum(count_by_order(maximal((*sets, *held))).values())
+
+    start = maximal(wanted.sets)
+    queue, seen = [(-worth(start), start)], {start}
+    passed: list[tuple[int, ...]] = []
+    while queue and time.monotonic() < end:
+        _, sets = heapq.heappop(queue)
+        if any(_within(sets, safe) for safe in passed):
+            continue
+        formula = Formula(wanted.names, sets)
+        decision = decide(table, formula, policy, released=out)
+        if decision.verdict is Verdict.PASS:
+            passed.append(sets)
+            if sets != start:
+                yield Alternative(_left_out(wanted, formula), formula, {}, decision)
+            continue
+        for margin in sets:
+            rest = [other for other in sets if other != margin]
+            smaller = maximal([*rest, *(child for child in children(margin) if child)])
+            if smaller and smaller not in seen:
+                seen.add(smaller)
+                heapq.heappush(queue, (-worth(smaller), smaller))
+
+
+def _within(sets: tuple[int, ...], others: tuple[int, ...]) -> bool:
+    return all(any(margin & ~other == 0 for other in others) for margin in sets)
+
+
+def _left_out(wanted: Formula, kept: Formula) -> str:
+    gone = [m for m in wanted.frontier.margins if not kept.contains(m)]
+    return f"leave out {' + '.join('*'.join(m) for m in gone)}, keep {kept}"

@@ -1,0 +1,144 @@
+"""The main job: a verdict, what it rests on, and what to release instead."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from discreet.decision.law.alternatives import Alternative, alternatives
+from discreet.decision.law.decide import Decision, decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
+from discreet.table.formula import Formula, as_formula
+from discreet.table.table import Table
+
+VERSIONED = ("discreet", "numpy", "duckdb", "ibis-framework", "highspy")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What was assessed, by what, when: enough to do it again."""
+
+    data: str
+    sha256: str
+    when: str
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """A decision on a request, with alternatives and provenance; the report is made from it."""
+
+    table: Table
+    requested: Formula
+    released: Formula | None
+    policy: Policy
+    decision: Decision
+    alternatives: tuple[Alternative, ...]
+    provenance: Provenance
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.decision.verdict
+
+    def __repr__(self) -> str:
+        return (
+            f"Assessment({self.verdict}: {self.requested}, {len(self.alternatives)} alternatives)"
+        )
+
+    def __str__(self) -> str:
+        offers = [f"  Instead: {offer.how}" for offer in self.alternatives]
+        return "\n".join([str(self.decision), *offers])
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `discreet assess --json` prints."""
+        decision, utility = self.decision, self.decision.utility
+        small, beta = decision.case.small, self.policy.small.width
+        cells = small.bounds.to_json(small.cells.counts, beta)["cells"]
+        return {
+            "verdict": str(self.verdict),
+            "basis": decision.basis,
+            "rung": str(decision.rung),
+            "reasons": [
+                {
+                    "rule": reason.rule,
+                    "verdict": str(reason.verdict),
+                    "text": reason.text,
+                    "cells": list(reason.cells),
+                }
+                for reason in decision.reasons
+            ],
+            "risk": decision.risk | {"cells": cells},
+            "utility": {
+                "released": utility.released,
+                "possible": utility.possible,
+                "by_order": {str(order): n for order, n in utility.by_order.items()},
+            },
+            "alternatives": [offer.to_json() for offer in self.alternatives],
+            "release": str(self.requested),
+            "already_released": str(self.released) if self.released else None,
+            "table": {
+                "variables": list(self.table.names),
+                "shape": list(self.table.shape),
+                "total": self.table.total,
+                "dropped": self.table.dropped,
+            },
+            "assumptions": list(decision.assumptions),
+            "policy": {"name": self.policy.name} | self.policy.to_dict(),
+            "provenance": vars(self.provenance),
+        }
+
+
+def assess(
+    table: Table,
+    release: str | Formula | Iterable[Iterable[str]],
+    policy: Policy | None = None,
+    *,
+    released: str | Formula | None = None,
+    data: str | Path | None = None,
+) -> Assessment:
+    """The verdict on margins of `table`, and safe alternatives if it is not PASS.
+
+    `data` is the file that the table came from, for the report's hash; else the cells are hashed.
+
+    >>> from discreet.table.load import load
+    >>> assess(load("example:tract"), "Gender*Income + Race")
+    Assessment(PASS: Gender*Income + Race, 0 alternatives)
+    """
+    policy = policy or Policy()
+    wanted = as_formula(release, table.names)
+    out = as_formula(released, table.names) if released is not None else None
+    decision = decide(table, wanted, policy, released=out)
+    offers: tuple[Alternative, ...] = ()
+    if decision.verdict is not Verdict.PASS:
+        offers = alternatives(table, wanted, policy, released=out)
+    return Assessment(table, wanted, out, policy, decision, offers, provenance_of(table, data))
+
+
+def provenance_of(table: Table, data: str | Path | None) -> Provenance:
+    """The hash of the file, or else of the cells; the time; the versions."""
+    if data is not None and Path(data).is_file():
+        return stamped(Path(data).name, file_hash(data))
+    digest = hashlib.sha256()
+    digest.update(repr([(v.name, v.categories) for v in table.variables]).encode())
+    digest.update(table.codes.tobytes() + table.counts.tobytes())
+    return stamped(str(data) if data is not None else "a table in memory", digest.hexdigest())
+
+
+def stamped(data: str, sha256: str) -> Provenance:
+    """With the time and the versions."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    versions = {"python": platform.python_version()} | {name: version(name) for name in VERSIONED}
+    return Provenance(data, sha256, now, versions)
+
+
+def file_hash(path: str | Path) -> str:
+    """SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,151 @@
+"""A release before the custodian."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from discreet.decision.law.policy import Policy
+from discreet.intruder.bounds.bounder import Bounder, Method
+from discreet.intruder.bounds.part import Proof
+from discreet.intruder.bounds.result import Rung
+from discreet.intruder.posterior.weights import CellWeights
+from discreet.intruder.tables.count import count
+from discreet.intruder.tables.result import TableCount
+from discreet.intruder.witness.seen import Seen
+from discreet.release.release import Release
+from discreet.risk.attribute import AttributeRisk, attribute_risk
+from discreet.risk.attribute_belief import BelievedAttribute, believed_attributes
+from discreet.risk.belief import BeliefRisk, belief_risk
+from discreet.risk.closeness import Closeness, closeness
+from discreet.risk.sample import Watched, watched
+from discreet.risk.small import SmallCells, observable, small_cells
+from discreet.table.cells import Cells
+from discreet.table.table import Table
+
+T = TypeVar("T")
+
+
+@dataclass
+class Case:
+    """What the rules ask for, computed once."""
+
+    table: Table
+    release: Release
+    policy: Policy
+    _kept: dict[Callable[[Case], Any], Any] = field(default_factory=dict, repr=False)
+
+    def once(self, work: Callable[[Case], T]) -> T:
+        """What a rule works out for itself, kept for its measures."""
+        if work not in self._kept:
+            self._kept[work] = work(self)
+        kept: T = self._kept[work]
+        return kept
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        return tuple(v.name for v in self.table.variables if v.role.identifies)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        return tuple(v.name for v in self.table.variables if v.sensitive_codes)
+
+    @cached_property
+    def bounder(self) -> Bounder:
+        rule = self.policy.bounds
+        method: Method = rule.method
+        return Bounder(
+            self.release,
+            method=method,
+            seconds=rule.seconds,
+            most_bytes=int(rule.gigabytes * 2**30),
+            rung=Rung(rule.proof),
+        )
+
+    @cached_property
+    def watched(self) -> Watched | None:
+        """The small counts to guard, if the policy says that the data are a sample."""
+        rule = self.policy.sample
+        if not rule.check:
+            return None
+        most = self.policy.small.most
+        return watched(self.table, most, chance=rule.chance, model=rule.model)
+
+    @property
+    def guarded(self) -> Cells:
+        """The small counts that must keep a width."""
+        if self.watched is not None:
+            return self.watched.cells
+        return observable(self.table).small(self.policy.small.most)
+
+    @cached_property
+    def small(self) -> SmallCells:
+        seconds = self.policy.bounds.witness_seconds
+        proof = Proof(self.table, self.policy.small.width, seconds) if seconds else None
+        cells = None if self.watched is None else self.watched.cells
+        rule = self.policy.small
+        return small_cells(self.table, self.bounder, rule.most, proof, cells, rule.width)
+
+    @cached_property
+    def seen(self) -> Seen | None:
+        """Tables that fit, found from the true one; None where none are looked for."""
+        rule = self.policy.bounds
+        if not rule.witness_seconds or rule.method != "auto":
+            return None
+        return Seen.of(self.release, self.table)
+
+    @cached_property
+    def attribute(self) -> AttributeRisk:
+        rule = self.policy.attribute
+        return attribute_risk(
+            self.table,
+            self.bounder,
+            share=rule.share,
+            exclusion=rule.exclusion,
+            order=rule.order,
+            seen=self.seen,
+        )
+
+    @cached_property
+    def count(self) -> TableCount:
+        return count(self.release, seconds=self.policy.tables.seconds)
+
+    @cached_property
+    def belief(self) -> BeliefRisk:
+        rule = self.policy.belief
+        return belief_risk(
+            self.table,
+            self.release,
+            at_most=self.policy.small.most,
+            zeros=rule.zeros,
+            model=rule.model,
+            prior=rule.prior,
+            standard_error=rule.standard_error,
+            seconds=rule.seconds,
+        )
+
+    @cached_property
+    def believed(self) -> tuple[BelievedAttribute, ...] | None:
+        """Beliefs about the attributes of groups; None under models that only know cells."""
+        rule, attribute = self.policy.belief, self.policy.attribute
+        kinds = {
+            "saturated": CellWeights.dirichlet(rule.prior),
+            "uniform": CellWeights.uniform(),
+            str(self.release.formula): CellWeights.multinomial(),
+        }
+        if rule.model not in kinds:
+            return None
+        return believed_attributes(
+            self.table,
+            self.release,
+            kinds[rule.model],
+            share=attribute.share,
+            order=attribute.order,
+            seconds=rule.seconds,
+        )
+
+    @cached_property
+    def closeness(self) -> Closeness:
+        return closeness(self.table, self.bounder)

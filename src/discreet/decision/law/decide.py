@@ -1,0 +1,179 @@
+"""May these tables be published? The verdict on a release under a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.decision.law.case import Case
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules import asked
+from discreet.decision.law.verdict import Reason, Verdict, weakest, worst
+from discreet.errors import DataError, PolicyError
+from discreet.intruder.bounds.result import Rung
+from discreet.release.release import Release
+from discreet.table.formula import Formula
+from discreet.table.table import Table
+from discreet.table.words import several
+from discreet.utility.margins import MarginUtility, margin_utility
+
+PROVEN = {
+    Rung.INTEGER: "proven by tables of whole numbers",
+    Rung.LINEAR: "by linear bounds, which tables of fractions reach",
+    Rung.OUTER: "by outer bounds, which prove nothing",
+}
+ASKED = {
+    Rung.INTEGER: "proof asked: tables of whole numbers",
+    Rung.LINEAR: "proof asked: tables of fractions",
+    Rung.OUTER: "no proof asked: outer bounds accepted",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """A verdict, the reasons for it, what it rests on, and what the release is worth."""
+
+    verdict: Verdict
+    reasons: tuple[Reason, ...]
+    release: Release
+    utility: MarginUtility
+    assumptions: tuple[str, ...]
+    case: Case = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"Decision({self.verdict}: {self.release!r})"
+
+    def __str__(self) -> str:
+        head = f"{self.verdict.symbol} {self.verdict}: {self.release.formula} ({self.basis})"
+        return "\n".join([head, *(f"  {reason}" for reason in self.reasons)])
+
+    @property
+    def rung(self) -> Rung:
+        """What reaches the widths that it rests on: the weakest of the reasons'."""
+        return weakest(reason.rung for reason in self.reasons)
+
+    @property
+    def basis(self) -> str:
+        """Under which policy, by which proof, over which variables; the first line says it."""
+        case = self.case
+        asked = Rung(case.policy.bounds.proof)
+        proof = PROVEN[self.rung] if self.verdict is Verdict.PASS else ASKED[asked]
+        over = (
+            several_names(case.identifying, "identifying and sensitive")
+            if case.identifying == case.sensitive
+            else f"{several_names(case.identifying, 'identifying')}; "
+            f"{several_names(case.sensitive, 'sensitive')}"
+        )
+        return f"policy {case.policy.described}; {proof}; {over}"
+
+    @property
+    def risk(self) -> dict[str, Any]:
+        """The measures behind the verdict: of every rule that was asked."""
+        found: dict[str, Any] = {}
+        for rule in asked(self.case.policy):
+            found |= rule.measures(self.case)
+        return found
+
+
+def several_names(names: Sequence[str], what: str, most: int = 6) -> str:
+    """`identifying Sex, Age`; the first few of many."""
+    if not names:
+        return f"nothing {what.replace(' and ', ' or ')}"
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{what} {', '.join(names[:most])}{more}"
+
+
+def decide(
+    table: Table,
+    release: Release | str | Formula | Iterable[Iterable[str]],
+    policy: Policy | None = None,
+    *,
+    released: str | Formula | Iterable[Iterable[str]] | None = None,
+) -> Decision:
+    """The verdict on `release`, judged together with what is `released` already.
+
+    >>> from discreet.table.load import load
+    >>> print(decide(load("example:blond"), "Hair*Income"))
+    ✗ FAIL: Hair*Income (policy discreet's defaults; proof asked: tables of whole numbers; ...)
+      ✓ PASS small counts: the table of Hair, which alone can identify, has no count of 1 or 2.
+      ✓ PASS published cells: in 1 published table no count is from 1 to 2.
+      ✗ FAIL attribute disclosure: all of the 4 in Blond have Income High; 1 more ...
+    """
+    policy = policy or Policy()
+    if isinstance(release, Release):
+        _check_of(table, release)
+    else:
+        release = Release.margins(table, release)
+    if released is not None:
+        release = release + Release.margins(table, released)
+    case = Case(table, release, policy)
+    reasons = tuple(rule.judge(case) for rule in asked(policy))
+    if not reasons:
+        raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
+    verdict = worst(reason.verdict for reason in reasons)
+    utility = margin_utility(release)
+    return Decision(verdict, reasons, release, utility, assumptions(case), case)
+
+
+def ruling(table: Table, release: Release, policy: Policy) -> Verdict:
+    """The verdict alone: that of `decide`, or PASS where tables show what it leaves in doubt.
+
+    Light rules are asked first, and the first FAIL ends it.
+    """
+    rules = asked(policy)
+    if not rules:
+        raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
+    case, found = Case(table, release, policy), Verdict.PASS
+    for rule in sorted(rules, key=lambda rule: not rule.light):
+        own = rule.ruling(case) if rule.ruling else rule.judge(case).verdict
+        found = worst((found, own))
+        if found is Verdict.FAIL:
+            break
+    return found
+
+
+def assumptions(case: Case) -> tuple[str, ...]:
+    """What the verdict takes for granted."""
+    table, said = case.table, []
+    said.append(f"An intruder knows the {case.release.formula} margins and nothing else.")
+    if known := [each for each in case.release.known if each.upper > 0]:
+        said[-1] = "An intruder knows the margins and: " + "; ".join(map(str, known))
+    if never := len(case.release.known) - len(known):
+        said.append(f"{several(never, 'combination')} of categories cannot occur.")
+    if unstated := [v.name for v in table.variables if v.role == "unstated"]:
+        names = ", ".join(unstated[:6]) + (", ..." if len(unstated) > 6 else "")
+        said.append(f"Without a stated role, taken as identifying and sensitive: {names}.")
+    if table.sampling_fraction not in (None, 1):
+        judged = (
+            f"and counts of the population follow the {case.policy.sample.model} model"
+            if case.policy.sample.check
+            else "judged as if they were the population"
+        )
+        said.append(
+            f"The data are a sample ({table.sampling_fraction:.2%} of the population), {judged}."
+        )
+    else:
+        said.append("The counts are those of the whole population.")
+    if table.dropped:
+        said.append(f"{table.dropped:,} records with a missing value were dropped.")
+    said += table.found
+    for rule in asked(case.policy):
+        said += rule.assumes(case)
+    said.append("Categories and their order are public.")
+    return tuple(said)
+
+
+def _check_of(table: Table, release: Release) -> None:
+    """A release of another table cannot be judged by this one."""
+    if release.variables != table.variables:
+        raise DataError(
+            f"the release has the variables {', '.join(release.names)}, the table "
+            f"{', '.join(table.names)}, or their categories differ; release margins of this table."
+        )
+    for margin in release.tables:
+        if margin != table.margin(margin.names):
+            raise DataError(
+                f"the release's {'*'.join(margin.names)} is not that of the table; release margins "
+                "of this table."
+            )

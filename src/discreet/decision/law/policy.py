@@ -1,0 +1,340 @@
+"""The office's thresholds, in one commented file."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import PolicyError
+
+DEFAULTS = "discreet's defaults"
+EFFORT = {"bounds.seconds", "bounds.witness_seconds", "bounds.gigabytes"}
+MOST_SAID = 8  # keys that were changed
+GONE = "bounds.accept_outer"
+
+
+def key(
+    default: Any, says: str, *, least: float = 0, most: float | None = None, **more: Any
+) -> Any:
+    """A key of a section: its default, what it means, and the range of its values."""
+    return field(default=default, metadata={"says": says, "least": least, "most": most, **more})
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Data that are a sample: a small count may be large in the population."""
+
+    check: bool = key(False, "are small counts guarded only if they are small in the population?")
+    chance: float = key(
+        0.05, "guarded from this probability on that the population count is small", most=1
+    )
+    model: str = key("negative-binomial", "of population counts: negative-binomial or a formula")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How intervals are found, and what is accepted as proof."""
+
+    method: str = key(
+        "auto",
+        "auto, closed, shuttle, linear or integer",
+        choices=("auto", "closed", "shuttle", "linear", "integer"),
+    )
+    proof: str = key(
+        "integer",
+        "what must reach a width: integer (tables of whole numbers), linear (tables of fractions), "
+        "outer (nothing)",
+        choices=("integer", "linear", "outer"),
+    )
+    seconds: float = key(600.0, "time for one set of linear or integer programs")
+    witness_seconds: float = key(
+        60.0, "time to look for tables that prove a width; 0 switches it off"
+    )
+    gigabytes: float = key(4.0, "memory for the shuttle")
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """What is offered when a release does not pass."""
+
+    number: int = key(3, "how many to offer of each kind")
+    seconds: float = key(60.0, "time for the search")
+
+
+@dataclass(frozen=True)
+class Server:
+    """What a table server answers, and how."""
+
+    rule: str = key(
+        "static",
+        "static: a frontier chosen once; myopic: what is safe with all that is out; simulatable: "
+        "what is safe as far as the public can tell",
+        choices=("static", "myopic", "simulatable"),
+    )
+    approval: str = key(
+        "review",
+        "what a custodian must approve: never (doubt is refused), review (doubt), always",
+        choices=("never", "review", "always"),
+    )
+    approvers: int = key(
+        1, "custodians who must approve a request, and a change of the policy", least=1, most=2
+    )
+    one_way: bool = key(True, "are the one-way margins out from the start?")
+    curated: bool = key(False, "can only margins be asked for that the custodian has listed?")
+    max_order: int = key(0, "most variables of a margin; 0: any number")
+    cells: int = key(100_000, "most cells of a table that is answered", least=1)
+    step_variables: int = key(
+        0, "most variables of a request beyond a released margin in it; 0: any number"
+    )
+    step_cells: int = key(0, "most cells that a request may newly publish; 0: any number")
+    quota: int = key(0, "new tables for one user in a day; 0: any number")
+    delta: float = key(0.05, "simulatable: most probability of an unsafe answer", most=1)
+    gate: bool = key(
+        True, "simulatable: is what the data speak against refused, though that refusal speaks?"
+    )
+    draws: int = key(400, "simulatable: tables drawn to judge a request", least=2)
+    slot: float = key(
+        0.25, "seconds: decisions by the data leave after this, or twice, four times, ... as much"
+    )
+
+    @property
+    def speaks(self) -> bool:
+        """Do the confidential cells have a say in what is refused?"""
+        return self.rule == "myopic" or (self.rule == "simulatable" and self.gate)
+
+
+CORE: dict[str, Any] = {
+    "sample": Sample,
+    "bounds": Bounds,
+    "alternatives": Alternatives,
+    "server": Server,
+}
+
+
+def sections() -> dict[str, Any]:
+    """Every section of a policy: one for each rule there is, then those that serve them all."""
+    from discreet.decision.law.rules import rules
+
+    return {rule.section: rule.keys for rule in rules() if rule.keys} | CORE
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """Every threshold that a verdict rests on; `locked` says which are fixed, and by whom.
+
+    A section is an attribute: that of a rule (`small`, `attribute`, ...), or `sample`, `bounds`,
+    `alternatives`, `server`. `given` holds the sections that are not the defaults; `changed` the
+    keys that were changed for this run.
+
+    >>> Policy.of({"small.width": 5}).small.width
+    5
+    """
+
+    name: str = DEFAULTS
+    given: Mapping[str, Any] = field(default_factory=dict)
+    locked: Mapping[str, str] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        given = self.__dict__.get("given", {})
+        if name in given:
+            return given[name]
+        if name in CORE:
+            return CORE[name]()
+        if name.startswith("_") or name not in (known := sections()):
+            raise AttributeError(f"a policy has no section {name!r}.")
+        return known[name]()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return self.described == other.described and self.to_dict() == other.to_dict()
+
+    @property
+    def described(self) -> str:
+        """The name, and what was changed for this run: `office (small.width = 5)`.
+
+        Under the name of the defaults, all that is not the default.
+        """
+        values, keys = self.to_dict(), self.changed
+        if self.name == DEFAULTS:
+            usual = Policy().to_dict()
+            keys = tuple(k for k, v in values.items() if v != usual[k] and k not in EFFORT)
+        listed = [f"{key} = {_toml(values[key])}" for key in keys[:MOST_SAID]]
+        if len(keys) > MOST_SAID:
+            listed.append(f"{len(keys) - MOST_SAID} more keys changed")
+        return f"{self.name} ({', '.join(listed)})" if listed else self.name
+
+    def effort(self, **bounds: Any) -> Policy:
+        """The same thresholds, with other keys of `bounds`: how hard it is worked, not on what."""
+        part = dataclasses.replace(self.bounds, **bounds)
+        return dataclasses.replace(self, given={**self.given, "bounds": part})
+
+    @classmethod
+    def of(cls, changes: Mapping[str, Any]) -> Policy:
+        """The defaults with some keys changed: `{"small.width": 5}`."""
+        return cls().change(changes)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Policy:
+        """A TOML file; `extends` names another that comes first, `locked` what it fixes."""
+        return cls()._read(Path(path), ())
+
+    @classmethod
+    def loads(cls, text: str) -> Policy:
+        """What `to_toml` wrote, now or in an earlier version."""
+        return cls()._merged(renewed(_flat(tomllib.loads(text))), "policy")
+
+    def _read(self, path: Path, above: tuple[Path, ...]) -> Policy:
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise PolicyError(f"cannot read the policy {str(path)!r}: {error}.") from error
+        base, parent = self, content.pop("extends", None)
+        if parent is not None:
+            if path.resolve() in above:
+                raise PolicyError(f"the policy {str(path)!r} extends itself.")
+            base = self._read(path.parent / str(parent), (*above, path.resolve()))
+        return base._merged(content, path.stem)
+
+    def _merged(self, content: dict[str, Any], name: str) -> Policy:
+        name, locked = content.pop("name", name), content.pop("locked", [])
+        if not isinstance(locked, list):
+            raise PolicyError(f"locked = {locked!r} must be a list of keys.")
+        changed = self.change(_flat(content))
+        for key in locked:
+            _find(key)
+        return dataclasses.replace(
+            changed, name=str(name), locked={key: str(name) for key in locked} | dict(self.locked)
+        )
+
+    def change(self, changes: Mapping[str, Any]) -> Policy:
+        """The policy with some keys changed; a locked key refuses another value."""
+        policy = self
+        for key, value in changes.items():
+            section, entry = _find(key)
+            value = _checked(key, value, entry)
+            part = getattr(policy, section)
+            if key in self.locked and value != getattr(part, entry.name):
+                raise PolicyError(
+                    f"{key} is locked at {getattr(part, entry.name)!r} by the policy "
+                    f"{self.locked[key]!r}; it cannot be set to {value!r}."
+                )
+            part = dataclasses.replace(part, **{entry.name: value})
+            policy = dataclasses.replace(policy, given={**policy.given, section: part})
+        return policy
+
+    def set(self, assignments: Iterable[str]) -> Policy:
+        """The policy after `small.width=5`-style assignments."""
+        changes = {}
+        for assignment in assignments:
+            key, equals, text = assignment.partition("=")
+            if not equals:
+                raise PolicyError(f"{assignment!r} is no assignment; write key=value.")
+            try:
+                changes[key.strip()] = tomllib.loads(f"v = {text.strip()}")["v"]
+            except tomllib.TOMLDecodeError:
+                changes[key.strip()] = text.strip()
+        return self.for_this_run(changes)
+
+    def for_this_run(self, changes: Mapping[str, Any]) -> Policy:
+        """The policy with some keys changed, which is said wherever its name is."""
+        policy, before = self.change(changes), self.to_dict()
+        new = [key for key, value in policy.to_dict().items() if value != before[key]]
+        return dataclasses.replace(policy, changed=tuple(dict.fromkeys((*self.changed, *new))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every key and its value."""
+        return {key: getattr(getattr(self, s), e.name) for key, (s, e) in _keys().items()}
+
+    def to_toml(self) -> str:
+        """The policy as a file, with what each key means."""
+        lines = [f"name = {_toml(self.name)}", f"locked = {_toml(sorted(self.locked))}", ""]
+        for name, section in sections().items():
+            lines += [f"[{name}]  # {section.__doc__}"]
+            for entry in dataclasses.fields(section):
+                value = _toml(getattr(getattr(self, name), entry.name))
+                lines.append(f"{entry.name} = {value}  # {entry.metadata['says']}")
+            lines.append("")
+        return "\n".join(lines)
+
+
+def renewed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a policy that an earlier version wrote, by their names of today."""
+    found = dict(content)
+    if GONE in found:
+        found["bounds.proof"] = "outer" if found.pop(GONE) is True else "integer"
+    if isinstance(locked := found.get("locked"), list):
+        found["locked"] = ["bounds.proof" if key == GONE else key for key in locked]
+    return found
+
+
+def _keys() -> dict[str, tuple[str, dataclasses.Field[Any]]]:
+    return {
+        f"{name}.{entry.name}": (name, entry)
+        for name, section in sections().items()
+        for entry in dataclasses.fields(section)
+    }
+
+
+def _find(key: object) -> tuple[str, dataclasses.Field[Any]]:
+    keys = _keys()
+    if key in keys:
+        return keys[str(key)]
+    if key == GONE:
+        raise PolicyError(
+            f'{GONE} is gone; write bounds.proof = "outer" (or "linear"; "integer" is the default).'
+        )
+    near = difflib.get_close_matches(str(key), keys, 1, 0.5)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}."
+    raise PolicyError(f"a policy has no key {key!r}; {hint}")
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
+
+
+def _checked(key: str, value: Any, entry: dataclasses.Field[Any]) -> Any:
+    kind = type(entry.default)
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise PolicyError(f"{key} = {value!r} must be {_KINDS[kind]}.")
+    meta = entry.metadata
+    if choices := meta.get("choices"):
+        if value not in choices:
+            raise PolicyError(f"{key} = {value!r} must be one of {', '.join(choices)}.")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise PolicyError(f"{key} = {value!r} must be a finite number.")
+    elif kind in (int, float) and not (
+        value >= meta["least"] and (meta["most"] is None or value <= meta["most"])
+    ):
+        most = "" if meta["most"] is None else f" and at most {meta['most']}"
+        raise PolicyError(f"{key} = {value!r} must be at least {meta['least']}{most}.")
+    return value
+
+
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value)

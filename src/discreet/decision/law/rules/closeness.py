@@ -1,0 +1,100 @@
+"""Closeness: every interval reaches far enough from the true count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.decision.law.case import Case
+from discreet.decision.law.findings import listed, narrowed, proven
+from discreet.decision.law.policy import Policy, key
+from discreet.decision.law.rule import Rule, always
+from discreet.decision.law.verdict import Reason, Verdict
+from discreet.look.palette import percent
+from discreet.risk.small import observable
+from discreet.table.words import several
+
+if TYPE_CHECKING:
+    from discreet.decision.frontier.brief import Brief
+    from discreet.intruder.bounds.shuttle import Shuttle
+
+NAME = "closeness"
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """Bounds too close to the true count, whatever its size."""
+
+    share: float = key(
+        0.0, "an interval must reach this share of a count away from it; 0 switches it off", most=1
+    )
+
+
+def judge(case: Case) -> Reason:
+    """Every interval reaches a share of its count away from it."""
+    share, close = case.policy.closeness.share, case.closeness
+    rows = close.below(share)
+    if len(rows):
+        text = narrowed(close.cells, close.bounds, rows[0])
+        more = (
+            f"; {several(len(rows) - 1, 'more cell is', 'more cells are')} as close"
+            if len(rows) > 1
+            else ""
+        )
+        return Reason(
+            NAME,
+            Verdict.FAIL,
+            f"{text}, within {share:.0%} of it{more}.",
+            listed(close.cells, close.bounds, rows),
+        )
+    said = f"every interval reaches at least {share:.0%} away from its count"
+    return proven(case, NAME, said, close.cells, close.bounds)
+
+
+def measures(case: Case) -> dict[str, Any]:
+    return {"closest": float(case.closeness.reach.min(initial=1))}
+
+
+def promises(policy: Policy) -> Iterable[str]:
+    yield (
+        f"The possible values of every count must reach {percent(policy.closeness.share)} of it "
+        "away from it."
+    )
+
+
+class Reach:
+    """The reach of every interval on a shuttle."""
+
+    outer = True
+
+    def __init__(self, brief: Brief) -> None:
+        self.cells, self.share = observable(brief.table).nonzero(), brief.policy.closeness.share
+
+    def inside(self, margin: int) -> bool:
+        return False
+
+    def across(self, shuttle: Shuttle, sets: Sequence[int]) -> bool:
+        lower, upper = shuttle.bounds(self.cells.names, self.cells.codes)
+        n = self.cells.counts
+        return bool((np.maximum(upper - n, n - lower) / n < self.share).any())
+
+    def unsure(self, sets: Sequence[int]) -> bool:
+        return False
+
+
+RULE = Rule(
+    NAME,
+    judge,
+    section="closeness",
+    keys=Closeness,
+    asked=lambda policy: policy.closeness.share > 0,
+    monotone=always,
+    measures=measures,
+    promises=promises,
+    follow=Reach,
+    place=40,
+    drawn=True,
+)
