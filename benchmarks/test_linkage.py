@@ -16,8 +16,8 @@ from discreet.intruder.linkage.equation import exact_links, with_replacement_lin
 from discreet.intruder.linkage.links import solve
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
-from discreet.risk.identification import identify
-from discreet.risk.matching import matching
+from discreet.risk.linkage.identification import identify
+from discreet.risk.linkage.matching import matching
 
 CASES = 1_000
 NOISE, KEEP, LEVELS = 0.1, 0.95, 5

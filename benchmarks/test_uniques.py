@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.risk.anonymity import k_anonymity
-from discreet.risk.uniqueness import uniqueness
+from discreet.risk.uniques.anonymity import k_anonymity
+from discreet.risk.uniques.uniques import uniqueness
 
 RECORDS, CHUNK = 10_000_000, 1 << 20
 SIZES = {"age": 90, "sex": 2, "region": 20, "work": 10, "marital": 5, "origin": 12}

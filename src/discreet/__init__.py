@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from discreet.models.select import fitting_model as fitting_model
     from discreet.release.release import Release as Release
     from discreet.report.html import write_html as write_html
-    from discreet.risk.calibration import calibration as calibration
-    from discreet.risk.harm import Costs as Costs
-    from discreet.risk.harm import harm as harm
-    from discreet.risk.harmless import harmless as harmless
-    from discreet.risk.identification import Identification as Identification
-    from discreet.risk.identification import identify as identify
-    from discreet.risk.matching import matching as matching
-    from discreet.risk.uniqueness import uniqueness as uniqueness
+    from discreet.risk.linkage.calibration import calibration as calibration
+    from discreet.risk.linkage.harm import Costs as Costs
+    from discreet.risk.linkage.harm import harm as harm
+    from discreet.risk.linkage.harmless import harmless as harmless
+    from discreet.risk.linkage.identification import Identification as Identification
+    from discreet.risk.linkage.identification import identify as identify
+    from discreet.risk.linkage.matching import matching as matching
+    from discreet.risk.uniques.uniques import uniqueness as uniqueness
     from discreet.table.formula import Formula as Formula
     from discreet.table.load import load as load
     from discreet.table.microdata import Microdata as Microdata
@@ -64,14 +64,14 @@ _HOMES = {
     "CellBounds": "intruder.bounds.result",
     "Choice": "decision.users.choose",
     "Codebook": "data.codebook",
-    "Costs": "risk.harm",
+    "Costs": "risk.linkage.harm",
     "Decision": "decision.law.decide",
     "Desk": "decision.answering.desk",
     "DisclosureError": "errors",
     "Formula": "table.formula",
     "Frontier": "decision.frontier.frontier",
     "Hierarchy": "data.hierarchy",
-    "Identification": "risk.identification",
+    "Identification": "risk.linkage.identification",
     "Intruder": "intruder.linkage.model",
     "Links": "intruder.linkage.links",
     "Microdata": "table.microdata",
@@ -94,23 +94,23 @@ _HOMES = {
     "alternatives": "decision.law.alternatives",
     "assess": "decision.law.assess",
     "bounds": "intruder.bounds.bounder",
-    "calibration": "risk.calibration",
+    "calibration": "risk.linkage.calibration",
     "choose": "decision.users.choose",
     "count": "intruder.tables.count",
     "critical_widths": "decision.frontier.widths",
     "decide": "decision.law.decide",
     "fitting_model": "models.select",
     "frontier": "decision.frontier.frontier",
-    "harm": "risk.harm",
-    "harmless": "risk.harmless",
-    "identify": "risk.identification",
+    "harm": "risk.linkage.harm",
+    "harmless": "risk.linkage.harmless",
+    "identify": "risk.linkage.identification",
     "load": "table.load",
-    "matching": "risk.matching",
+    "matching": "risk.linkage.matching",
     "posterior": "intruder.posterior.posterior",
     "publish": "decision.survey.publish",
     "read_records": "intruder.linkage.records",
     "tradeoff": "decision.frontier.tradeoff",
-    "uniqueness": "risk.uniqueness",
+    "uniqueness": "risk.uniques.uniques",
     "write_html": "report.html",
 }
 __all__ = sorted(_HOMES)

@@ -13,8 +13,8 @@ from discreet.data.codebook import Codebook
 from discreet.data.domains import read_domains
 from discreet.data.kind import LOOK, by_chance
 from discreet.errors import DataError, WrongKind
-from discreet.risk.anonymity import k_anonymity
-from discreet.risk.uniqueness import uniqueness
+from discreet.risk.uniques.anonymity import k_anonymity
+from discreet.risk.uniques.uniques import uniqueness
 from discreet.table.load import load
 from discreet.table.microdata import Microdata
 

@@ -15,7 +15,7 @@ from discreet.intruder.bounds import shares
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds, Rung
 from discreet.release.release import Release
-from discreet.risk.attribute import attribute_risk
+from discreet.risk.release.attribute import attribute_risk
 from oracle import gap_table, named
 
 RUNGS = tuple(Rung)

@@ -32,7 +32,7 @@ from discreet.intruder.belief import Belief
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.count import count
 from discreet.release.release import Release
-from discreet.risk.belief import belief_risk
+from discreet.risk.release.believed_counts import belief_risk
 from discreet.table.load import load
 from discreet.table.table import Table
 from oracle import fibre, letters, named, releases, small_tables

@@ -3,9 +3,9 @@
 from charted import title, words
 from discreet.intruder.belief import Belief
 from discreet.look.theme import NARROW
-from discreet.risk.knowledge import Rule
-from discreet.risk.taught import Totals, taught_by_totals
-from discreet.risk.uncertainty import Entropy, Largest, RelativeError
+from discreet.risk.knowledge.knowledge import Rule
+from discreet.risk.knowledge.taught import Totals, taught_by_totals
+from discreet.risk.knowledge.uncertainty import Entropy, Largest, RelativeError
 
 
 def test_shares(tmp_path):

@@ -14,8 +14,8 @@ from discreet.intruder.predictive.hidden import merged, suppressed
 from discreet.intruder.predictive.incidence import dominance_bound, incidents
 from discreet.intruder.predictive.priors import Independent
 from discreet.intruder.predictive.totals import pareto_alpha, value_given_total
-from discreet.risk.knowledge import Measure, Rule
-from discreet.risk.uncertainty import (
+from discreet.risk.knowledge.knowledge import Measure, Rule
+from discreet.risk.knowledge.uncertainty import (
     ByProbability,
     Entropy,
     Largest,

@@ -14,7 +14,7 @@ from discreet.intruder.bounds.result import Status
 from discreet.report.html import html_report, write_html
 from discreet.report.sheets import small_rows
 from discreet.report.words import CONFIDENTIAL, known_words
-from discreet.risk.attribute import Disclosure
+from discreet.risk.release.attribute import Disclosure
 from discreet.table.load import load
 from discreet.table.table import Table
 

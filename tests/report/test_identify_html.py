@@ -14,9 +14,9 @@ from discreet.intruder.linkage.records import read_records
 from discreet.report import identify_words
 from discreet.report.identify_html import MOST_EXPOSED, identify_report, write_identify_html
 from discreet.report.words import CONFIDENTIAL
-from discreet.risk.harm import Costs, harm
-from discreet.risk.identification import identify
-from discreet.risk.matching import matching
+from discreet.risk.linkage.harm import Costs, harm
+from discreet.risk.linkage.identification import identify
+from discreet.risk.linkage.matching import matching
 from paged import check_outline, check_tags
 
 MATRIX = {"Zanzibar": {"Zanzibar": 0.9, "Quito": 0.1}, "Quito": {"Zanzibar": 0.2, "Quito": 0.8}}

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from discreet.cli import main
 from discreet.report.uniques_html import uniques_report
 from discreet.report.words import CONFIDENTIAL
-from discreet.risk.uniqueness import uniqueness
+from discreet.risk.uniques.uniques import uniqueness
 from paged import check_tags
 
 PEOPLE = pd.DataFrame(

@@ -20,8 +20,8 @@ from discreet.errors import DataError
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
-from discreet.risk.attribute_belief import believed_attributes, groups
-from discreet.risk.belief import belief_risk
+from discreet.risk.release.attribute_belief import believed_attributes, groups
+from discreet.risk.release.believed_counts import belief_risk
 from discreet.table.load import load
 from discreet.table.table import Table
 from oracle import fibre, letters, named, releases, small_tables

@@ -11,7 +11,7 @@ from discreet.errors import DataError
 from discreet.intruder.linkage.encode import encode
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
-from discreet.risk.calibration import Share, calibration, draw_file
+from discreet.risk.linkage.calibration import Share, calibration, draw_file
 
 AGE = Intruder.of({"keys": {"age": {"kind": "normal", "spread": 1}}})
 MIXED = {

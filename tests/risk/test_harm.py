@@ -10,8 +10,8 @@ from scipy.stats import norm
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
-from discreet.risk.harm import OUTCOMES, Costs, harm
-from discreet.risk.identification import identify
+from discreet.risk.linkage.harm import OUTCOMES, Costs, harm
+from discreet.risk.linkage.identification import identify
 
 AGE = {"keys": {"age": {"kind": "normal", "spread": 1}}}
 NUMBER = {"cost": "excess", "widest": 100, "FN": 1, "TN": 2}

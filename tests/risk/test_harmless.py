@@ -9,8 +9,8 @@ from discreet.intruder.linkage.encode import encode
 from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
-from discreet.risk.harmless import blurred, harmless
-from discreet.risk.identification import identify
+from discreet.risk.linkage.harmless import blurred, harmless
+from discreet.risk.linkage.identification import identify
 
 SOURCE = pd.DataFrame(
     {

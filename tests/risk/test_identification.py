@@ -14,14 +14,14 @@ from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
 from discreet.report.identify_text import how_words, print_identification
-from discreet.risk.harm import OUTCOMES, Costs, harm
-from discreet.risk.identification import identify
-from discreet.risk.inference import (
+from discreet.risk.linkage.harm import OUTCOMES, Costs, harm
+from discreet.risk.linkage.identification import identify
+from discreet.risk.linkage.inference import (
     belief_about,
     misclassified,
     record_beliefs,
 )
-from discreet.risk.matching import matching
+from discreet.risk.linkage.matching import matching
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "linkage"
 AGE = Intruder.of({"keys": {"age": {"kind": "normal", "spread": 1}}})

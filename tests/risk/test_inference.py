@@ -12,9 +12,9 @@ from scipy.stats import norm
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
-from discreet.risk.harm import Costs, harm
-from discreet.risk.identification import identify
-from discreet.risk.inference import Covariate, logistic
+from discreet.risk.linkage.harm import Costs, harm
+from discreet.risk.linkage.identification import identify
+from discreet.risk.linkage.inference import Covariate, logistic
 
 COSTS = {"FN": 1, "TN": 2, "FF": 10, "FT": 6, "TF": 8, "TT": 5}
 AGE = Intruder.of({"keys": {"age": {"kind": "normal", "spread": 0.02}}})

@@ -15,7 +15,7 @@ from discreet.intruder.predictive.hidden import merged, suppressed
 from discreet.intruder.predictive.incidence import incidents
 from discreet.intruder.predictive.priors import Dirichlet, Independent
 from discreet.intruder.predictive.totals import value_given_total
-from discreet.risk.intruders import (
+from discreet.risk.knowledge.intruders import (
     census_standard,
     most_before,
     most_inside,
@@ -25,9 +25,21 @@ from discreet.risk.intruders import (
     suppressed_shares,
     withstood,
 )
-from discreet.risk.knowledge import Measure, Rule, knowledge, knowledge_gain, relative_gain
-from discreet.risk.taught import Rates, Totals, taught_by_rates, taught_by_table, taught_by_totals
-from discreet.risk.uncertainty import (
+from discreet.risk.knowledge.knowledge import (
+    Measure,
+    Rule,
+    knowledge,
+    knowledge_gain,
+    relative_gain,
+)
+from discreet.risk.knowledge.taught import (
+    Rates,
+    Totals,
+    taught_by_rates,
+    taught_by_table,
+    taught_by_totals,
+)
+from discreet.risk.knowledge.uncertainty import (
     ByProbability,
     Entropy,
     Largest,

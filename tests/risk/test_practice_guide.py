@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.risk.anonymity import diversity
-from discreet.risk.classes import key_classes
-from discreet.risk.suda import special_uniques
-from discreet.risk.uniqueness import uniqueness
+from discreet.risk.uniques.anonymity import diversity
+from discreet.risk.uniques.classes import key_classes
+from discreet.risk.uniques.suda import special_uniques
+from discreet.risk.uniques.uniques import uniqueness
 
 KEYS = "residence,gender,education,labor"
 PEOPLE = pd.DataFrame(
@@ -70,7 +70,7 @@ def test_special_uniques_and_their_dis():
 
 def test_a_household():
     """Section 4.9: members with risks .02, .03, .03 make .078."""
-    from discreet.risk.individual import IndividualRisk, Sampling
+    from discreet.risk.uniques.individual import IndividualRisk, Sampling
 
     rows = pd.DataFrame({"x": [*"abcc"], "home": [1, 1, 1, 2]})
     classes = key_classes(rows, "x", rows=True)

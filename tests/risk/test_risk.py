@@ -10,9 +10,9 @@ from discreet.data.codebook import Codebook
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.result import Rung
 from discreet.release.release import Release
-from discreet.risk.attribute import attribute_risk
-from discreet.risk.closeness import closeness
-from discreet.risk.small import small_cells
+from discreet.risk.release.attribute import attribute_risk
+from discreet.risk.release.closeness import closeness
+from discreet.risk.release.small import small_cells
 from discreet.table.load import load
 from discreet.table.table import Table
 from oracle import fibre, letters, named, releases, small_tables

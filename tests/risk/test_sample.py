@@ -10,7 +10,7 @@ from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.population import population_beliefs
-from discreet.risk.sample import watched
+from discreet.risk.release.sample import watched
 from discreet.table.table import Table
 
 ALONE = {"attribute.check": False, "published.least": 0}

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DataError
-from discreet.risk.classes import KeyClasses
-from discreet.risk.suda import score, special_of, special_uniques
+from discreet.risk.uniques.classes import KeyClasses
+from discreet.risk.uniques.suda import score, special_of, special_uniques
 from discreet.table.table import Table
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from discreet.errors import DataError
 from discreet.intruder.belief import Belief
 from discreet.intruder.predictive.families import LogNormal, Pareto
-from discreet.risk.named import NAMES, uncertainty_named
-from discreet.risk.shares import everywhere
-from discreet.risk.uncertainty import (
+from discreet.risk.knowledge.named import NAMES, uncertainty_named
+from discreet.risk.knowledge.shares import everywhere
+from discreet.risk.knowledge.uncertainty import (
     ByProbability,
     Entropy,
     Largest,

@@ -26,11 +26,11 @@ from hypothesis import strategies as st
 
 from discreet.errors import DataError
 from discreet.intruder.population import population_beliefs
-from discreet.risk.anonymity import diversity, k_anonymity
-from discreet.risk.classes import KeyClasses, key_classes
-from discreet.risk.individual import IndividualRisk, Sampling, expected_inverse
-from discreet.risk.population import population_uniques
-from discreet.risk.uniqueness import uniqueness
+from discreet.risk.uniques.anonymity import diversity, k_anonymity
+from discreet.risk.uniques.classes import KeyClasses, key_classes
+from discreet.risk.uniques.individual import IndividualRisk, Sampling, expected_inverse
+from discreet.risk.uniques.population import population_uniques
+from discreet.risk.uniques.uniques import uniqueness
 from discreet.table.table import Table
 
 KEYS = "sex,age,town"
@@ -236,7 +236,7 @@ def test_recursive_diversity_by_hand():
     l = 2: 5 / 6 and 4 / 4; l = 3: 5 / 3 and 4 / 0; l = 1: 5 / 11 and 4 / 8.
     """
     table = Table.of([[3, 5, 1, 2], [4, 0, 4, 0]], K=range(2), S=range(4))
-    from discreet.risk.anonymity import diversity_of
+    from discreet.risk.uniques.anonymity import diversity_of
 
     found = diversity_of(table)
     assert found.ratio(2).tolist() == pytest.approx([5 / 6, 1])
@@ -266,7 +266,7 @@ def test_t_closeness_of_the_salaries_of_li_li_and_venkatasubramanian():
 def test_diversity_is_that_of_the_definition(counts):
     from scipy.stats import wasserstein_distance
 
-    from discreet.risk.anonymity import diversity_of
+    from discreet.risk.uniques.anonymity import diversity_of
 
     found = diversity_of(Table.of(counts, K=range(len(counts)), S=range(4)))
     rows = np.array([row for row in counts if any(row)], float)

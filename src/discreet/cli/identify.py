@@ -71,11 +71,11 @@ def identify_command(
     from discreet.intruder.linkage.model import Intruder
     from discreet.intruder.linkage.records import read_records
     from discreet.look.progress import working
-    from discreet.risk.calibration import calibration
-    from discreet.risk.harm import Costs, harm
-    from discreet.risk.harmless import harmless
-    from discreet.risk.identification import identify
-    from discreet.risk.matching import matching
+    from discreet.risk.linkage.calibration import calibration
+    from discreet.risk.linkage.harm import Costs, harm
+    from discreet.risk.linkage.harmless import harmless
+    from discreet.risk.linkage.identification import identify
+    from discreet.risk.linkage.matching import matching
 
     if html:
         check_writable(html)

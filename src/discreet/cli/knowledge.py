@@ -18,7 +18,7 @@ from discreet.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from discreet.risk.taught import Taught
+    from discreet.risk.knowledge.taught import Taught
 
 RATES, TOTALS = ("incidents", "companies"), ("total", "number", "minimum")
 
@@ -117,8 +117,8 @@ def _taught(**options: Any) -> Taught:
 
 
 def _rule(options: dict[str, Any], default: str, categories: tuple[str, ...] = ()) -> Any:
-    from discreet.risk.knowledge import Measure, Rule
-    from discreet.risk.named import uncertainty_named
+    from discreet.risk.knowledge.knowledge import Measure, Rule
+    from discreet.risk.knowledge.named import uncertainty_named
 
     found = uncertainty_named(options["uncertainty"] or default, categories)
     return Rule(found, options["limit"], Measure(options["measure"]))
@@ -127,7 +127,7 @@ def _rule(options: dict[str, Any], default: str, categories: tuple[str, ...] = (
 def _of_table(options: dict[str, Any]) -> Taught:
     from discreet.errors import DataError
     from discreet.intruder.predictive.priors import Dirichlet, Independent, Prior
-    from discreet.risk.taught import taught_by_table
+    from discreet.risk.knowledge.taught import taught_by_table
     from discreet.table.table import margin_names
 
     if not options["data"] or not options["target"]:
@@ -161,7 +161,7 @@ def _of_table(options: dict[str, Any]) -> Taught:
 
 
 def _of_rates(options: dict[str, Any]) -> Taught:
-    from discreet.risk.taught import Rates, taught_by_rates
+    from discreet.risk.knowledge.taught import Rates, taught_by_rates
 
     rows = _rows(options, (*RATES, "exposure", "insider"))
     classes = [
@@ -179,7 +179,7 @@ def _of_rates(options: dict[str, Any]) -> Taught:
 
 def _of_totals(options: dict[str, Any]) -> Taught:
     from discreet.errors import DataError
-    from discreet.risk.taught import Totals, taught_by_totals
+    from discreet.risk.knowledge.taught import Totals, taught_by_totals
 
     if options["alpha"] is not None and options["prior"]:
         raise DataError("--alpha says that it is known, --prior that it is not; give one.")

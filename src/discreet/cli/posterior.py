@@ -85,7 +85,7 @@ def posterior_command(release: str, cells: str, small: int, as_json: bool, **opt
     from discreet.intruder.posterior.posterior import posterior
     from discreet.look.progress import working
     from discreet.release.release import Release
-    from discreet.risk.belief import BeliefRisk
+    from discreet.risk.release.believed_counts import BeliefRisk
 
     data = {key: options.pop(key) for key in READING}
     table = read_data(**data)

@@ -63,7 +63,7 @@ def uniques_command(
     """
     from discreet.data.files import check_writable
     from discreet.look.progress import working
-    from discreet.risk.uniqueness import uniqueness
+    from discreet.risk.uniques.uniques import uniqueness
 
     if html:
         check_writable(html)

@@ -10,7 +10,7 @@ from discreet.report.text import _cells, _head, _more, _say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discreet.risk.belief import BeliefRisk
+    from discreet.risk.release.believed_counts import BeliefRisk
 
 MOST = 20
 

@@ -16,9 +16,9 @@ from discreet.report.identify_text import RIGHT, because_words, how_words
 
 if TYPE_CHECKING:
     from discreet.intruder.linkage.model import Intruder
-    from discreet.risk.harm import Harm
-    from discreet.risk.identification import Identification
-    from discreet.risk.matching import Matching
+    from discreet.risk.linkage.harm import Harm
+    from discreet.risk.linkage.identification import Identification
+    from discreet.risk.linkage.matching import Matching
 
 TEMPLATE = "identify.html.j2"
 MOST_EXPOSED = 20
@@ -145,7 +145,7 @@ def _figures(
 
 def _outcomes(felt: Harm) -> list[tuple[str, int, str, str]]:
     """Each outcome in words: respondents, what it costs one of them, harm."""
-    from discreet.risk.harm import OUTCOMES, SAID
+    from discreet.risk.linkage.harm import OUTCOMES, SAID
 
     many, sums, costs = felt.by_outcome, felt.harm_by_outcome, felt.costs.costs
     return [

@@ -10,11 +10,11 @@ from discreet.report.text import _cells, _head, _say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discreet.risk.calibration import Calibration, Share
-    from discreet.risk.harm import Harm
-    from discreet.risk.harmless import Harmless
-    from discreet.risk.identification import Identification
-    from discreet.risk.matching import Matching
+    from discreet.risk.linkage.calibration import Calibration, Share
+    from discreet.risk.linkage.harm import Harm
+    from discreet.risk.linkage.harmless import Harmless
+    from discreet.risk.linkage.identification import Identification
+    from discreet.risk.linkage.matching import Matching
 
 MOST = 10
 RIGHT = {None: "", True: "right", False: "wrong"}
@@ -148,7 +148,7 @@ def how_words(found: Identification) -> str:
 
 
 def _print_harm(felt: Harm, console: Console) -> None:
-    from discreet.risk.harm import OUTCOMES, SAID
+    from discreet.risk.linkage.harm import OUTCOMES, SAID
 
     _head(console, f"Harm {felt.total:,.6g} from {felt.costs.sensitive}")
     counts = felt.by_outcome

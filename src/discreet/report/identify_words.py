@@ -9,8 +9,8 @@ from discreet.look.palette import number, percent, plural
 
 if TYPE_CHECKING:
     from discreet.intruder.linkage.model import Intruder, Key
-    from discreet.risk.harm import Costs, Harm
-    from discreet.risk.identification import Identification
+    from discreet.risk.linkage.harm import Costs, Harm
+    from discreet.risk.linkage.identification import Identification
 
 
 def headline(found: Identification) -> str:

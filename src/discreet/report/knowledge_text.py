@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from discreet.intruder.belief import Belief
-    from discreet.risk.knowledge import Learned
-    from discreet.risk.taught import Taught
+    from discreet.risk.knowledge.knowledge import Learned
+    from discreet.risk.knowledge.taught import Taught
 
 MOST = 20
 

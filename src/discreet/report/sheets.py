@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.decision.law.policy import Policy
     from discreet.intruder.bounds.result import CellBounds
     from discreet.report.words import Judged
-    from discreet.risk.attribute import Disclosure
+    from discreet.risk.release.attribute import Disclosure
     from discreet.table.cells import Cells
 
 

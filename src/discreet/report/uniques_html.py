@@ -13,11 +13,11 @@ from discreet.look.palette import number, percent, plural
 from discreet.report.html import drawn, named_file, page_view, render
 from discreet.report.uniques_text import MISSING
 from discreet.report.words import sentence
-from discreet.risk.anonymity import band_name
-from discreet.risk.individual import level_name
+from discreet.risk.uniques.anonymity import band_name
+from discreet.risk.uniques.individual import level_name
 
 if TYPE_CHECKING:
-    from discreet.risk.uniqueness import Uniqueness
+    from discreet.risk.uniques.uniques import Uniqueness
 
 TEMPLATE = "uniques.html.j2"
 MOST = 20

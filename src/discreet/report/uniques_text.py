@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from discreet.decision.law.verdict import Verdict
 from discreet.look.palette import number, percent, plural
 from discreet.report.text import _cells, _head, _item, _more, _say
-from discreet.risk.anonymity import band_name
-from discreet.risk.individual import level_name
+from discreet.risk.uniques.anonymity import band_name
+from discreet.risk.uniques.individual import level_name
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discreet.risk.anonymity import Diversity
-    from discreet.risk.population import PopulationUniques
-    from discreet.risk.suda import SpecialUniques
-    from discreet.risk.uniqueness import Uniqueness
+    from discreet.risk.uniques.anonymity import Diversity
+    from discreet.risk.uniques.population import PopulationUniques
+    from discreet.risk.uniques.suda import SpecialUniques
+    from discreet.risk.uniques.uniques import Uniqueness
 
 MOST = 10
 MISSING = {

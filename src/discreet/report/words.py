@@ -15,7 +15,7 @@ from discreet.look.palette import number, percent, plural
 if TYPE_CHECKING:
     from discreet.decision.law.decide import Decision
     from discreet.decision.law.policy import Policy
-    from discreet.risk.attribute import Disclosure
+    from discreet.risk.release.attribute import Disclosure
     from discreet.table.table import Table
 
 CONFIDENTIAL = "Confidential: contains unpublished counts. Do not publish this report."

@@ -10,7 +10,7 @@ from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.errors import DisclosureError
-from discreet.risk.published import low_cells
+from discreet.risk.release.published import low_cells
 from discreet.table.formula import Formula
 from discreet.table.lattice import maximal
 from discreet.table.table import Table

@@ -25,7 +25,7 @@ from discreet.decision.law.verdict import Verdict
 from discreet.intruder.posterior.moves import MOST_COLUMNS, Kernel, cubes
 from discreet.intruder.tables.split import open_cells, separate
 from discreet.release.release import Release
-from discreet.risk.groups import pairs
+from discreet.risk.release.groups import pairs
 from discreet.table.formula import Formula
 from discreet.table.keys import keys, unravel
 from discreet.table.lattice import bits, maximal

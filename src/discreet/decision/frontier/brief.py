@@ -15,8 +15,8 @@ from discreet.decision.frontier.widths import MOST_MARGINS, critical_widths
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, DisclosureError
 from discreet.release.release import Release
-from discreet.risk.sample import watched
-from discreet.risk.small import observable
+from discreet.risk.release.sample import watched
+from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 from discreet.table.lattice import bits, count_by_order, maximal

@@ -19,7 +19,7 @@ from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds
 from discreet.intruder.bounds.shuttle import bytes_needed
 from discreet.release.release import Release
-from discreet.risk.small import SmallCells
+from discreet.risk.release.small import SmallCells
 from discreet.table.keys import unravel
 from discreet.table.lattice import bits, maximal
 from discreet.table.table import Table

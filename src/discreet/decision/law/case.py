@@ -16,12 +16,12 @@ from discreet.intruder.tables.count import count
 from discreet.intruder.tables.result import TableCount
 from discreet.intruder.witness.seen import Seen
 from discreet.release.release import Release
-from discreet.risk.attribute import AttributeRisk, attribute_risk
-from discreet.risk.attribute_belief import BelievedAttribute, believed_attributes
-from discreet.risk.belief import BeliefRisk, belief_risk
-from discreet.risk.closeness import Closeness, closeness
-from discreet.risk.sample import Watched, watched
-from discreet.risk.small import SmallCells, observable, small_cells
+from discreet.risk.release.attribute import AttributeRisk, attribute_risk
+from discreet.risk.release.attribute_belief import BelievedAttribute, believed_attributes
+from discreet.risk.release.believed_counts import BeliefRisk, belief_risk
+from discreet.risk.release.closeness import Closeness, closeness
+from discreet.risk.release.sample import Watched, watched
+from discreet.risk.release.small import SmallCells, observable, small_cells
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 

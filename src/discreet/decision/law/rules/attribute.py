@@ -16,8 +16,8 @@ from discreet.decision.law.rule import Rule, always
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import Rung
 from discreet.look.palette import percent
-from discreet.risk.attribute import disclosed
-from discreet.risk.watch import AttributeWatch
+from discreet.risk.release.attribute import disclosed
+from discreet.risk.release.growing_attribute import AttributeWatch
 from discreet.table.words import several
 
 if TYPE_CHECKING:

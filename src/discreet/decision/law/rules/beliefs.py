@@ -13,7 +13,7 @@ from discreet.decision.law.findings import MOST_NAMED
 from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.verdict import Reason, Verdict, worst
-from discreet.risk.belief import BeliefRisk
+from discreet.risk.release.believed_counts import BeliefRisk
 from discreet.table.words import spoken
 
 NAME = "beliefs"

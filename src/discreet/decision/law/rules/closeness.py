@@ -14,7 +14,7 @@ from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule, always
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.look.palette import percent
-from discreet.risk.small import observable
+from discreet.risk.release.small import observable
 from discreet.table.words import several
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import DataError
-from discreet.risk import knowledge
-from discreet.risk.expected import expected
-from discreet.risk.named import uncertainty_named
-from discreet.risk.taught import taught_by_table
+from discreet.risk.knowledge import knowledge
+from discreet.risk.knowledge.named import uncertainty_named
+from discreet.risk.knowledge.taught import taught_by_table
+from discreet.risk.release.expected import expected
 from discreet.table.words import several
 
 NAME = "knowledge"

@@ -15,7 +15,7 @@ from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import PolicyError
-from discreet.risk.published import LowCells, low_cells
+from discreet.risk.release.published import LowCells, low_cells
 from discreet.table.lattice import bits
 from discreet.table.notation import quoted
 from discreet.table.words import several, spoken

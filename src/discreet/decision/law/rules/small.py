@@ -15,7 +15,7 @@ from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule, always
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import Rung
-from discreet.risk.narrow import kept_width
+from discreet.risk.release.narrow import kept_width
 from discreet.table.words import several
 
 if TYPE_CHECKING:

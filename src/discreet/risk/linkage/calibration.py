@@ -15,7 +15,7 @@ from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records
 from discreet.look.palette import plural
-from discreet.risk.identification import Identification
+from discreet.risk.linkage.identification import Identification
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]

@@ -22,9 +22,9 @@ from discreet.intruder.predictive.totals import (
     value_given_total,
     value_under_prior,
 )
-from discreet.risk.intruders import census_standard, most_inside, outsiders
-from discreet.risk.knowledge import Learned, Measure, Rule
-from discreet.risk.uncertainty import Variance, variation
+from discreet.risk.knowledge.intruders import census_standard, most_inside, outsiders
+from discreet.risk.knowledge.knowledge import Learned, Measure, Rule
+from discreet.risk.knowledge.uncertainty import Variance, variation
 from discreet.table.cells import frame
 from discreet.table.table import Table
 
@@ -93,7 +93,7 @@ def taught_by_table(
     believed before is the whole table, if a group is learned.
 
     >>> from discreet.table.load import load
-    >>> from discreet.risk.uncertainty import Largest
+    >>> from discreet.risk.knowledge.uncertainty import Largest
     >>> taught_by_table(load("example:estates"), "Estate", Rule(Largest(), 0.25), group="Region")
     Taught(Estate of somebody whose Region is known: 1 of 4 beyond the limit)
     """
@@ -188,7 +188,7 @@ def taught_by_totals(
 ) -> Taught:
     """One of the values, Pareto; `alpha` is known, has a prior, or is estimated from the total.
 
-    >>> from discreet.risk.uncertainty import RelativeError
+    >>> from discreet.risk.knowledge.uncertainty import RelativeError
     >>> rule = Rule(RelativeError(), 0.25)
     >>> taught_by_totals([Totals("estates", 507.862, 11, 10)], rule, alpha=1.2765)
     Taught(one of the values: 0 of 1 beyond the limit)

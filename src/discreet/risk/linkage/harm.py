@@ -15,8 +15,8 @@ from discreet.errors import DataError
 from discreet.intruder.linkage.model import number, only, read_toml
 from discreet.intruder.linkage.records import Records, numbers, texts
 from discreet.look.palette import plural
-from discreet.risk.identification import Identification
-from discreet.risk.inference import (
+from discreet.risk.linkage.identification import Identification
+from discreet.risk.linkage.inference import (
     Covariate,
     logistic,
     misclassified,

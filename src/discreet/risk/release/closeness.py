@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.result import CellBounds
-from discreet.risk.small import observable
+from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 

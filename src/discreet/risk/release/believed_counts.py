@@ -14,7 +14,7 @@ from discreet.errors import DataError
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior
 from discreet.release.release import Release
-from discreet.risk.small import observable
+from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 

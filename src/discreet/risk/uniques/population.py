@@ -20,8 +20,8 @@ from discreet.intruder.superpopulation import (
     poisson_variance,
 )
 from discreet.models.loglinear import LogLinear
-from discreet.risk.classes import KeyClasses
-from discreet.risk.individual import Sampling
+from discreet.risk.uniques.classes import KeyClasses
+from discreet.risk.uniques.individual import Sampling
 from discreet.table.cells import Cells, frame
 from discreet.table.formula import as_formula
 

@@ -13,7 +13,7 @@ from discreet.intruder.candidates import judge
 from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
-from discreet.risk.groups import candidates
+from discreet.risk.release.groups import candidates
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 from discreet.table.words import spoken

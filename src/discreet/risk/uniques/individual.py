@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discreet.data.classes import check_columns, group_members
 from discreet.errors import DataError
 from discreet.look.palette import percent, plural
-from discreet.risk.classes import KeyClasses
+from discreet.risk.uniques.classes import KeyClasses
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]

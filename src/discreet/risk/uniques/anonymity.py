@@ -15,7 +15,14 @@ from discreet.data.classes import frame_sizes
 from discreet.data.sources import Source
 from discreet.errors import DataError
 from discreet.look.palette import number, plural
-from discreet.risk.classes import KeyClasses, MissingKey, by_class, key_classes, key_names, meetings
+from discreet.risk.uniques.classes import (
+    KeyClasses,
+    MissingKey,
+    by_class,
+    key_classes,
+    key_names,
+    meetings,
+)
 from discreet.table.cells import frame
 from discreet.table.table import Table
 

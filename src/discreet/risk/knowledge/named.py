@@ -7,7 +7,7 @@ from pathlib import Path
 
 from discreet.data.pairs import read_matrix, read_pairs
 from discreet.errors import DataError
-from discreet.risk.uncertainty import (
+from discreet.risk.knowledge.uncertainty import (
     ByProbability,
     Entropy,
     Largest,

@@ -10,7 +10,7 @@ from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.result import Rung
 from discreet.intruder.bounds.shares import known_absent, known_shares
 from discreet.intruder.witness.seen import Seen
-from discreet.risk.groups import asked
+from discreet.risk.release.groups import asked
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 from discreet.table.words import spoken

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.look.palette import plural
-from discreet.risk.classes import KeyClasses, key_classes
+from discreet.risk.uniques.classes import KeyClasses, key_classes
 from discreet.table.cells import Cells
 from discreet.table.keys import keys as cell_keys
 from discreet.table.table import Table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from discreet.errors import DataError
 from discreet.intruder.population import population_beliefs, rehearse
-from discreet.risk.small import observable
+from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.bounds.shuttle import Shuttle
-from discreet.risk.groups import candidates, pairs
+from discreet.risk.release.groups import candidates, pairs
 from discreet.table.cells import Cells
 from discreet.table.lattice import bits, closure
 from discreet.table.table import Table

@@ -12,11 +12,11 @@ import numpy as np
 from discreet.data.codebook import Codebook
 from discreet.errors import DataError
 from discreet.look.palette import plural
-from discreet.risk.anonymity import Diversity, KAnonymity, diversity
-from discreet.risk.classes import KeyClasses, MissingKey, key_classes
-from discreet.risk.individual import HouseholdRisk, IndividualRisk, Sampling
-from discreet.risk.population import PopulationUniques, population_uniques
-from discreet.risk.suda import SpecialUniques, special_of
+from discreet.risk.uniques.anonymity import Diversity, KAnonymity, diversity
+from discreet.risk.uniques.classes import KeyClasses, MissingKey, key_classes
+from discreet.risk.uniques.individual import HouseholdRisk, IndividualRisk, Sampling
+from discreet.risk.uniques.population import PopulationUniques, population_uniques
+from discreet.risk.uniques.suda import SpecialUniques, special_of
 from discreet.table.cells import frame
 
 MOST = 20

@@ -16,8 +16,8 @@ from discreet.intruder.predictive.categories import census, check_fraction, samp
 from discreet.intruder.predictive.families import Pareto
 from discreet.intruder.predictive.priors import Counts, Prior
 from discreet.intruder.predictive.totals import value_given_total
-from discreet.risk.knowledge import Measure, Rule
-from discreet.risk.shares import Shares
+from discreet.risk.knowledge.knowledge import Measure, Rule
+from discreet.risk.knowledge.shares import Shares
 
 Floats = NDArray[np.float64]
 Intruder = TypeVar("Intruder")
@@ -52,7 +52,7 @@ class Outsiders:
 def outsiders(rule: Rule, counts: Counts, fraction: float) -> Outsiders:
     """The class of q for which a sample may be published.
 
-    >>> from discreet.risk.uncertainty import Largest
+    >>> from discreet.risk.knowledge.uncertainty import Largest
     >>> print(outsiders(Rule(Largest(), 0.2), {"yes": 9, "no": 1}, 0.5))
     intruders who believe of those outside the sample that yes has at most 70%; no has anything
     """
@@ -113,7 +113,7 @@ def most_before(rule: Rule, posterior: Belief) -> float:
 
     Who knew more than that before learns little enough; who knew less learns too much.
 
-    >>> from discreet.risk.uncertainty import Largest
+    >>> from discreet.risk.knowledge.uncertainty import Largest
     >>> belief = Belief.discrete(["a", "b"], [0.8, 0.2])
     >>> round(most_before(Rule(Largest(), 0.1, Measure.GAIN), belief), 4)
     0.3
@@ -189,7 +189,7 @@ def pareto_alphas(
 ) -> list[tuple[float, float]]:
     """Intervals of alpha for which one of `number` Pareto values with this total is protected.
 
-    >>> from discreet.risk.uncertainty import RelativeError
+    >>> from discreet.risk.knowledge.uncertainty import RelativeError
     >>> [(low, high)] = pareto_alphas(Rule(RelativeError(), 0.25), 507.862, 11, 10)
     >>> round(low, 3), round(high, 3)
     (0.2, 1.384)

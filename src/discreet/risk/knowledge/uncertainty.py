@@ -22,7 +22,7 @@ from discreet.errors import DataError
 from discreet.intruder.atoms import gathered, numeric, plain
 from discreet.intruder.belief import Belief, Kind
 from discreet.look.palette import plural
-from discreet.risk.shares import Shares, everywhere, root, shown
+from discreet.risk.knowledge.shares import Shares, everywhere, root, shown
 
 Floats = NDArray[np.float64]
 GUESSES = 201  # tried for a value with a density
