@@ -20,8 +20,8 @@ BETA = 3
 def prepare(path):
     """The released sets, what they tell, the shuttle's box and the places of the small cells."""
     from discreet.decision.frontier.widths import critical_widths
-    from discreet.intruder.bounds.coordinates import Coordinates
     from discreet.intruder.bounds.part import Part
+    from discreet.intruder.bounds.projection.coordinates import Coordinates
     from discreet.release.release import Release
     from discreet.table.lattice import bits
     from discreet.table.load import load
@@ -48,10 +48,10 @@ def prepare(path):
 
 def run(path):
     """Both ends of every small cell."""
-    from discreet.intruder.bounds.arraylanes import accelerator
-    from discreet.intruder.bounds.coordinates import Coordinates
-    from discreet.intruder.bounds.projection import Projection
-    from discreet.intruder.bounds.reach import reach
+    from discreet.intruder.bounds.projection.arraylanes import accelerator
+    from discreet.intruder.bounds.projection.coordinates import Coordinates
+    from discreet.intruder.bounds.projection.projection import Projection
+    from discreet.intruder.bounds.projection.reach import reach
 
     class Counted(Projection):
         """How many programs there were, and their steps."""

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.intruder.posterior.augment import augment_posterior
-from discreet.intruder.posterior.evidence import evidence
-from discreet.intruder.posterior.exact import exact_posterior
-from discreet.intruder.posterior.parameters import importance_posterior
+from discreet.intruder.posterior.average.evidence import evidence
+from discreet.intruder.posterior.average.parameters import importance_posterior
+from discreet.intruder.posterior.chains.augment import augment_posterior
+from discreet.intruder.posterior.exact.fibre import exact_posterior
+from discreet.intruder.posterior.one_model import under_model
 from discreet.intruder.posterior.posterior import posterior
-from discreet.intruder.posterior.under import under_model
 from discreet.release.release import Release
 from discreet.table.load import load
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from chaincases import MODELS, PAIRS, compare, random_release, reached
-from discreet.intruder.posterior.bases import minimal_basis
-from discreet.intruder.posterior.chains import _Run, chain_draws, chain_posterior
-from discreet.intruder.posterior.convergence import judge
-from discreet.intruder.posterior.exact import exact_posterior
+from discreet.intruder.posterior.chains.chains import _Run, chain_draws, chain_posterior
+from discreet.intruder.posterior.chains.convergence import judge
+from discreet.intruder.posterior.chains.markov_bases import minimal_basis
+from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.result import chosen
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release

@@ -26,7 +26,7 @@ from discreet.intruder.bounds.bounder import bounds
 from discreet.intruder.bounds.linear import highs
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.bounds.part import Part
-from discreet.intruder.bounds.reach import reach, values
+from discreet.intruder.bounds.projection.reach import reach, values
 from discreet.release.release import Release
 from discreet.table.lattice import bits, closure
 from discreet.table.table import Table

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from discreet._kernels.linkage import balanced
-from discreet.intruder.linkage.candidates import Candidates, Classes
+from discreet.intruder.linkage.blocking import Candidates, Classes
 from discreet.intruder.linkage.equation import exact_links, with_replacement_links
 from discreet.intruder.linkage.links import solve
 from discreet.intruder.linkage.model import Intruder

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from discreet.intruder.population import population_beliefs, rehearse
-from discreet.intruder.superpopulation import GammaPoisson
+from discreet.intruder.population.population import population_beliefs, rehearse
+from discreet.intruder.population.superpopulation import GammaPoisson
 from discreet.table.table import Table
 
 FRACTIONS = (0.01, 0.1, 0.5)

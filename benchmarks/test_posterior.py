@@ -7,7 +7,7 @@ import pytest
 
 from discreet.data.examples import find_example
 from discreet.errors import DataError
-from discreet.intruder.posterior.decomposable import decomposable_posterior
+from discreet.intruder.posterior.exact.decomposable import decomposable_posterior
 from discreet.release.release import Release
 from discreet.table.load import load
 from discreet.table.table import Table

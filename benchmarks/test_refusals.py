@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.decision.answering.simulatable import simulatable_refuses
 from discreet.intruder.posterior.weights import CellWeights
-from discreet.intruder.refusals import refusal_posterior
+from discreet.intruder.refusals.refusals import refusal_posterior
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.load import load

@@ -14,7 +14,7 @@ from served import Served, ask, status, write_specs
 from discreet.decision.answering import Desk, Outcome
 from discreet.decision.frontier.brief import Brief
 from discreet.decision.law.policy import Policy
-from discreet.intruder.bounds.shuttle import Shuttle
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify
 from discreet.server.ledger.database import open_database

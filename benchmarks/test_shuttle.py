@@ -17,7 +17,7 @@ import pytest
 
 from discreet.data.examples import find_example
 from discreet.errors import DataError
-from discreet.intruder.bounds.shuttle import Shuttle
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.release.release import Release
 from discreet.table.load import load
 
@@ -109,7 +109,7 @@ def test_memory(case):
     _, release, *_ = case
     script = (
         "import resource, sys\n"
-        "from discreet.intruder.bounds.shuttle import Shuttle\n"
+        "from discreet.intruder.bounds.shuttle.shuttle import Shuttle\n"
         "from discreet.release.release import Release\n"
         "from discreet.table.load import load\n"
         "table = load('example:nltcs')\n"

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.intruder.bounds.shuttle import Shuttle
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.intruder.bounds.witness import proven_bounds, witnesses
 from discreet.release.release import Release
 from discreet.table.load import load

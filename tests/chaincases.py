@@ -3,8 +3,8 @@
 import numpy as np
 
 from discreet.errors import DataError
-from discreet.intruder.posterior.chains import chain_draws
-from discreet.intruder.posterior.exact import exact_posterior
+from discreet.intruder.posterior.chains.chains import chain_draws
+from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.enumerate import enumerate_tables
 from discreet.release.release import Release

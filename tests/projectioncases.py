@@ -7,7 +7,7 @@ import numpy as np
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.bounds.part import Part
-from discreet.intruder.bounds.projection import Projection
+from discreet.intruder.bounds.projection.projection import Projection
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.table import Table

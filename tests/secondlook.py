@@ -6,10 +6,10 @@ checked by adding up: every released margin, and every cell within what it may b
 
 import numpy as np
 
-from discreet.intruder.bounds.arraylanes import ArrayLanes
-from discreet.intruder.bounds.coordinates import Coordinates
-from discreet.intruder.bounds.pace import Pace
-from discreet.intruder.bounds.tasks import Task
+from discreet.intruder.bounds.projection.arraylanes import ArrayLanes
+from discreet.intruder.bounds.projection.coordinates import Coordinates
+from discreet.intruder.bounds.projection.restarts import Pace
+from discreet.intruder.bounds.projection.tasks import Task
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.table import Table

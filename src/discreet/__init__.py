@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from discreet.decision.users.choose import Choice as Choice
     from discreet.decision.users.choose import choose as choose
     from discreet.errors import DisclosureError as DisclosureError
-    from discreet.intruder.belief import Belief as Belief
+    from discreet.intruder.belief.belief import Belief as Belief
     from discreet.intruder.bounds.bounder import bounds as bounds
     from discreet.intruder.bounds.part import Proof as Proof
     from discreet.intruder.bounds.result import CellBounds as CellBounds
-    from discreet.intruder.bounds.shuttle import Shuttle as Shuttle
+    from discreet.intruder.bounds.shuttle.shuttle import Shuttle as Shuttle
     from discreet.intruder.linkage.links import Links as Links
     from discreet.intruder.linkage.model import Intruder as Intruder
     from discreet.intruder.linkage.records import Records as Records
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Assessment": "decision.law.assess",
-    "Belief": "intruder.belief",
+    "Belief": "intruder.belief.belief",
     "CellBounds": "intruder.bounds.result",
     "Choice": "decision.users.choose",
     "Codebook": "data.codebook",
@@ -85,7 +85,7 @@ _HOMES = {
     "Requests": "utility.requests",
     "Role": "data.codebook",
     "Scores": "decision.frontier.scores",
-    "Shuttle": "intruder.bounds.shuttle",
+    "Shuttle": "intruder.bounds.shuttle.shuttle",
     "Table": "table.table",
     "Tradeoff": "decision.frontier.tradeoff",
     "Variable": "data.codebook",

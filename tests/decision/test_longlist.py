@@ -15,7 +15,7 @@ from discreet.decision.frontier.widths import critical_widths
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.bounds.bounder import bounds
-from discreet.intruder.bounds.growing import GrowingBounds
+from discreet.intruder.bounds.shuttle.growing import GrowingBounds
 from discreet.release.release import Release
 from discreet.table.lattice import bits
 from discreet.table.load import load

@@ -20,7 +20,7 @@ from discreet.decision.survey.plan import plan
 from discreet.decision.survey.plugin import plug_in
 from discreet.decision.survey.publish import publish
 from discreet.errors import DataError, DisclosureError
-from discreet.intruder.betabinomial import PopulationCounts
+from discreet.intruder.population.sample_cell import PopulationCounts
 
 SMALL = PopulationCounts.of(
     n=[3, 3, 3, 5, 0, 20], N=[8, 8, 3, 20, 9, 30], y=[0, 2, 1, 5, 0, 1], alpha=0.5, beta=4

@@ -13,7 +13,7 @@ from discreet.decision.answering.simulatable import (
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.posterior.weights import CellWeights
-from discreet.intruder.refusals import refusal_posterior
+from discreet.intruder.refusals.refusals import refusal_posterior
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.table import Table

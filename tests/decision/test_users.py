@@ -28,7 +28,7 @@ from discreet.decision.users.users import (
     true_table,
 )
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.count import count
 from discreet.release.release import Release

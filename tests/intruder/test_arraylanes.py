@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from discreet.errors import DataError
-from discreet.intruder.bounds import arraylanes, projection
-from discreet.intruder.bounds.arraylanes import ArrayLanes, accelerator, most_lanes
-from discreet.intruder.bounds.lanes import CoreLanes, Program
 from discreet.intruder.bounds.part import Part
-from discreet.intruder.bounds.projection import Projection
-from discreet.intruder.bounds.reach import reach
+from discreet.intruder.bounds.projection import arraylanes, projection
+from discreet.intruder.bounds.projection.arraylanes import ArrayLanes, accelerator, most_lanes
+from discreet.intruder.bounds.projection.lanes import CoreLanes, Program
+from discreet.intruder.bounds.projection.projection import Projection
+from discreet.intruder.bounds.projection.reach import reach
 from projectioncases import random_release
 
 

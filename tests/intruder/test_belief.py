@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief, Kind
+from discreet.intruder.belief.belief import Belief, Kind
 
 THREE = Belief.discrete([2, 0, 1], [0.3, 0.2, 0.5])
 COLOURS = Belief.discrete(["red", "black", "blond"], [0.2, 0.7, 0.1])

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import DataError
-from discreet.intruder.betabinomial import PopulationCounts
-from discreet.intruder.panels import LEAST, rule
+from discreet.intruder.population.panels import LEAST, rule
+from discreet.intruder.population.sample_cell import PopulationCounts
 from discreet.models.betabinomial import BetaFit, fit_beta
 
 LONG = np.longdouble

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.bounder import bounds
-from discreet.intruder.bounds.growing import GrowingBounds
 from discreet.intruder.bounds.margins import margin_bounds
+from discreet.intruder.bounds.shuttle.growing import GrowingBounds
 from discreet.release.release import Release
 from discreet.table.load import load
 from oracle import fibre, letters, named, releases, small_tables

@@ -13,10 +13,10 @@ from discreet.errors import DataError
 from discreet.intruder.bounds.bounder import Bounder, bounds
 from discreet.intruder.bounds.part import Proof
 from discreet.intruder.bounds.reduce import reduce_tied
-from discreet.intruder.bounds.shuttle import Shuttle
-from discreet.intruder.posterior.chains import chain_posterior
-from discreet.intruder.posterior.decomposable import decomposable_posterior
-from discreet.intruder.posterior.exact import exact_posterior
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
+from discreet.intruder.posterior.chains.chains import chain_posterior
+from discreet.intruder.posterior.exact.decomposable import decomposable_posterior
+from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.tables.count import count
 from discreet.intruder.tables.enumerate import enumerate_tables

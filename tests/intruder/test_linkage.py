@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom, multivariate_normal, norm
 
 from discreet.errors import DataError
-from discreet.intruder.linkage.candidates import Candidates, Classes
+from discreet.intruder.linkage.blocking import Candidates, Classes
 from discreet.intruder.linkage.encode import encode
 from discreet.intruder.linkage.equation import exact_links, exchangeable_links
 from discreet.intruder.linkage.links import link, most_events, solve

@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
 from discreet.errors import DataError, FormulaError
-from discreet.intruder.population import population_beliefs, rehearse
-from discreet.intruder.superpopulation import BetaBinomial, GammaPoisson, poisson_variance
+from discreet.intruder.population.population import population_beliefs, rehearse
+from discreet.intruder.population.superpopulation import (
+    BetaBinomial,
+    GammaPoisson,
+    poisson_variance,
+)
 from discreet.models.loglinear import LogLinear
 from discreet.table.formula import as_formula
 from discreet.table.table import Table

@@ -8,24 +8,24 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from discreet.errors import ConvergenceWarning, DataError
-from discreet.intruder.posterior.augment import augment_posterior
-from discreet.intruder.posterior.augment_walk import walk_posterior
-from discreet.intruder.posterior.average import average_posterior
-from discreet.intruder.posterior.blocks import Blocks
-from discreet.intruder.posterior.evidence import evidence, predictive
-from discreet.intruder.posterior.exact import exact_posterior
-from discreet.intruder.posterior.hyper_dirichlet import log_marginal
-from discreet.intruder.posterior.parameters import (
+from discreet.intruder.posterior.average.average import average_posterior
+from discreet.intruder.posterior.average.evidence import evidence, predictive
+from discreet.intruder.posterior.average.hyper_dirichlet import log_marginal
+from discreet.intruder.posterior.average.model_chains import roam
+from discreet.intruder.posterior.average.parameters import (
     Target,
     chain_draws,
     importance_posterior,
     log_predictive,
     log_release,
 )
+from discreet.intruder.posterior.average.sensitivity import prior_sensitivity
+from discreet.intruder.posterior.chains.augment import augment_posterior
+from discreet.intruder.posterior.chains.augment_walk import walk_posterior
+from discreet.intruder.posterior.exact.blocks import Blocks
+from discreet.intruder.posterior.exact.fibre import exact_posterior
+from discreet.intruder.posterior.one_model import under_model
 from discreet.intruder.posterior.posterior import posterior
-from discreet.intruder.posterior.roam import roam
-from discreet.intruder.posterior.sensitivity import prior_sensitivity
-from discreet.intruder.posterior.under import under_model
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.models.importance import bridge
 from discreet.release.release import Release

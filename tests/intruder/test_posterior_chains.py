@@ -7,10 +7,10 @@ import pytest
 
 from chaincases import MODELS, PAIRS, compare, random_release, reached
 from discreet.errors import ConvergenceWarning, DataError
-from discreet.intruder.posterior.bases import minimal_basis
-from discreet.intruder.posterior.chains import chain_draws, chain_posterior
-from discreet.intruder.posterior.convergence import errors
-from discreet.intruder.posterior.exact import exact_posterior
+from discreet.intruder.posterior.chains.chains import chain_draws, chain_posterior
+from discreet.intruder.posterior.chains.convergence import errors
+from discreet.intruder.posterior.chains.markov_bases import minimal_basis
+from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
 from discreet.table.load import load
@@ -149,7 +149,7 @@ def test_a_warning_that_cannot_be_overlooked():
 
 
 def test_chains_that_stay_where_they_are_have_not_converged():
-    from discreet.intruder.posterior.convergence import judge
+    from discreet.intruder.posterior.chains.convergence import judge
 
     counts = np.zeros((2, 100, 2), np.int32)
     counts[1, :, 0] = 1

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from discreet.errors import DataError
-from discreet.intruder.posterior import decomposable
-from discreet.intruder.posterior.decomposable import decomposable_posterior, draw, draw_tables
-from discreet.intruder.posterior.exact import exact_posterior
-from discreet.intruder.posterior.hyper_dirichlet import log_marginal
+from discreet.intruder.posterior.average.hyper_dirichlet import log_marginal
+from discreet.intruder.posterior.exact import decomposable
+from discreet.intruder.posterior.exact.decomposable import decomposable_posterior, draw, draw_tables
+from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
 from discreet.table.load import load

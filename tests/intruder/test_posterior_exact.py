@@ -10,8 +10,8 @@ from scipy.special import gammaln
 
 from discreet.errors import DataError
 from discreet.intruder.bounds.bounder import bounds
-from discreet.intruder.posterior import transfer
-from discreet.intruder.posterior.exact import exact_posterior
+from discreet.intruder.posterior.exact import transfer
+from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
 from discreet.table.load import load

@@ -7,14 +7,14 @@ import pytest
 from scipy.special import gammaln
 
 from discreet.errors import DataError
-from discreet.intruder.posterior import transfer
-from discreet.intruder.posterior.augment import augment_posterior
-from discreet.intruder.posterior.augment_walk import walk_posterior
-from discreet.intruder.posterior.average import average_posterior
-from discreet.intruder.posterior.chains import chain_posterior
-from discreet.intruder.posterior.decomposable import decomposable_posterior
-from discreet.intruder.posterior.exact import exact_posterior
-from discreet.intruder.posterior.parameters import importance_posterior
+from discreet.intruder.posterior.average.average import average_posterior
+from discreet.intruder.posterior.average.parameters import importance_posterior
+from discreet.intruder.posterior.chains.augment import augment_posterior
+from discreet.intruder.posterior.chains.augment_walk import walk_posterior
+from discreet.intruder.posterior.chains.chains import chain_posterior
+from discreet.intruder.posterior.exact import transfer
+from discreet.intruder.posterior.exact.decomposable import decomposable_posterior
+from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release

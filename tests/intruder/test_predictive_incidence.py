@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.incidence import (
     dominance_bound,
     incidents,

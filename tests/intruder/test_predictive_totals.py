@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import DataError, SolverError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.convolution import convolve, integral, interpolate, power
 from discreet.intruder.predictive.families import AnyFamily, Gamma, LogNormal, Pareto
 from discreet.intruder.predictive.totals import (

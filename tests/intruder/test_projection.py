@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.intruder.bounds.bounder import bounds
-from discreet.intruder.bounds.coordinates import Coordinates, dot, helmert
-from discreet.intruder.bounds.lanes import Program as Cost
 from discreet.intruder.bounds.part import Part
-from discreet.intruder.bounds.projection import Projection
-from discreet.intruder.bounds.reach import reach, reach_sums, values
+from discreet.intruder.bounds.projection.coordinates import Coordinates, dot, helmert
+from discreet.intruder.bounds.projection.lanes import Program as Cost
+from discreet.intruder.bounds.projection.projection import Projection
+from discreet.intruder.bounds.projection.reach import reach, reach_sums, values
 from discreet.intruder.bounds.result import Rung
 from discreet.release.release import Release
 from oracle import fibre, letters, named, releases, small_tables

@@ -6,10 +6,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DataError, InconsistentRelease
-from discreet.intruder.posterior.decomposable import draw_tables
-from discreet.intruder.posterior.exact import exact_posterior
+from discreet.intruder.posterior.exact.decomposable import draw_tables
+from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.weights import CellWeights
-from discreet.intruder.refusals import refusal_posterior
+from discreet.intruder.refusals.refusals import refusal_posterior
 from discreet.release.release import Release
 from discreet.table.table import Table
 from oracle import fibre, letters, named, releases, small_tables

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.bounder import bounds
-from discreet.intruder.bounds.lattice_layout import Layout
-from discreet.intruder.bounds.shuttle import Shuttle
+from discreet.intruder.bounds.shuttle.lattice_layout import Layout
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.release.release import Release
 from oracle import fibre, letters, named, releases, small_tables
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
-from discreet.intruder.bounds.shuttle import Shuttle
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.intruder.bounds.witness import Witnesses, proven_bounds, witnesses
 from discreet.intruder.witness.program import Moves
 from discreet.release.release import Release

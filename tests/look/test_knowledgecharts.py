@@ -1,7 +1,7 @@
 """Belief before against belief after: the charts say which is which."""
 
 from charted import title, words
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.look.theme import NARROW
 from discreet.risk.knowledge.knowledge import Rule
 from discreet.risk.knowledge.taught import Totals, taught_by_totals

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.intruder.bounds.bounder import bounds
-from discreet.intruder.bounds.shuttle import Shuttle
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.release.release import Release
 from discreet.table.lattice import bits
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from discreet.intruder.posterior.augment import augment_posterior
-from discreet.intruder.posterior.average import average_posterior
-from discreet.intruder.posterior.decomposable import decomposable_posterior
-from discreet.intruder.posterior.exact import exact_posterior
-from discreet.intruder.posterior.parameters import importance_posterior
+from discreet.intruder.posterior.average.average import average_posterior
+from discreet.intruder.posterior.average.parameters import importance_posterior
+from discreet.intruder.posterior.chains.augment import augment_posterior
+from discreet.intruder.posterior.exact.decomposable import decomposable_posterior
+from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
 from discreet.table.load import load

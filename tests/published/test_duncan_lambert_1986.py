@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.categories import census, sampled
 from discreet.intruder.predictive.families import Pareto
 from discreet.intruder.predictive.hidden import merged, suppressed

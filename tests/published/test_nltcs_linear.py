@@ -12,7 +12,7 @@ import pytest
 
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.part import Part
-from discreet.intruder.bounds.reach import reach
+from discreet.intruder.bounds.projection.reach import reach
 from discreet.intruder.bounds.result import Rung, Status
 from discreet.release.release import Release
 from discreet.table.formula import Formula

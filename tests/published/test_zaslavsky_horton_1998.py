@@ -8,7 +8,7 @@ import pytest
 from discreet.decision.survey.cell_losses import disclosure_loss
 from discreet.decision.survey.plan import plan, plan_table
 from discreet.decision.survey.plugin import plug_in
-from discreet.intruder.betabinomial import PopulationCounts
+from discreet.intruder.population.sample_cell import PopulationCounts
 
 LOSS = disclosure_loss("uniques:10")
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.categories import census, sampled
 from discreet.intruder.predictive.families import Pareto
 from discreet.intruder.predictive.hidden import merged, suppressed

@@ -9,7 +9,7 @@ from discreet.decision.frontier.frontier import frontier
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
-from discreet.intruder.population import population_beliefs
+from discreet.intruder.population.population import population_beliefs
 from discreet.risk.release.sample import watched
 from discreet.table.table import Table
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.families import LogNormal, Pareto
 from discreet.risk.knowledge.named import NAMES, uncertainty_named
 from discreet.risk.knowledge.shares import everywhere

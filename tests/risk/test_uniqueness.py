@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DataError
-from discreet.intruder.population import population_beliefs
+from discreet.intruder.population.population import population_beliefs
 from discreet.risk.uniques.anonymity import diversity, k_anonymity
 from discreet.risk.uniques.classes import KeyClasses, key_classes
 from discreet.risk.uniques.individual import IndividualRisk, Sampling, expected_inverse

@@ -240,7 +240,7 @@ def _numbers(path: str | None) -> Any:
         return None
     from discreet.data.pairs import read_pairs
     from discreet.errors import DataError
-    from discreet.intruder.belief import Belief
+    from discreet.intruder.belief.belief import Belief
 
     pairs = read_pairs(path)
     if pairs.called != "probability":

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from discreet.decision.law.verdict import Verdict
-from discreet.intruder.belief import Kind
+from discreet.intruder.belief.belief import Kind
 from discreet.look.palette import EN_DASH, number, plural
 from discreet.report.text import _cells, _head, _item, _more, _say
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discreet.intruder.belief import Belief
+    from discreet.intruder.belief.belief import Belief
     from discreet.risk.knowledge.knowledge import Learned
     from discreet.risk.knowledge.taught import Taught
 

@@ -16,7 +16,7 @@ from discreet.decision.answering.simulatable import policy_rule
 from discreet.decision.answering.trial import Bench, bench
 from discreet.decision.law.policy import Policy, sections
 from discreet.errors import DisclosureError
-from discreet.intruder.refusals import refusal_posterior
+from discreet.intruder.refusals.refusals import refusal_posterior
 from discreet.release.release import Release
 from discreet.server.catalogue import UnknownDataset
 from discreet.server.ledger import store

@@ -22,7 +22,7 @@ from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Verdict
-from discreet.intruder.posterior.moves import MOST_COLUMNS, Kernel, cubes
+from discreet.intruder.posterior.chains.table_moves import MOST_COLUMNS, Kernel, cubes
 from discreet.intruder.tables.split import open_cells, separate
 from discreet.release.release import Release
 from discreet.risk.release.groups import pairs

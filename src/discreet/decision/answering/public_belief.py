@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.effective import error_of_mean
-from discreet.intruder.posterior.decomposable import draw
-from discreet.intruder.posterior.walker import walkers
+from discreet.intruder.belief.effective import error_of_mean
+from discreet.intruder.posterior.chains.walker import walkers
+from discreet.intruder.posterior.exact.decomposable import draw
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.enumerate import enumerate_tables
 from discreet.intruder.tables.split import open_cells, separate, split

@@ -17,9 +17,9 @@ from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import DataError
-from discreet.intruder.candidates import judge
 from discreet.intruder.posterior.weights import CellWeights
-from discreet.intruder.refusals import Refuses
+from discreet.intruder.refusals.refusals import Refuses
+from discreet.intruder.refusals.weighted_tables import judge
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula, as_formula

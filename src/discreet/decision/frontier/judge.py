@@ -13,7 +13,7 @@ from discreet.decision.law.case import Case
 from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.rules import asked, small
 from discreet.decision.law.verdict import Verdict
-from discreet.intruder.bounds.shuttle import Shuttle
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.table.lattice import children, maximal
 from discreet.table.table import Table
 

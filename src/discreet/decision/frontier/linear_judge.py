@@ -14,8 +14,8 @@ from discreet.decision.frontier.growing import ANEW, Grown
 from discreet.decision.frontier.judge import ShuttleJudge
 from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.part import MOST_PROJECTED
-from discreet.intruder.bounds.projection import Projection
-from discreet.intruder.bounds.reach import Linear, Warm, reach
+from discreet.intruder.bounds.projection.projection import Projection
+from discreet.intruder.bounds.projection.reach import Linear, Warm, reach
 from discreet.look.progress import working
 from discreet.release.release import Release
 from discreet.table.lattice import closure, maximal

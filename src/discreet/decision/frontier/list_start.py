@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.bounds.growing import MOST_CELLS, GrowingBounds
+from discreet.intruder.bounds.shuttle.growing import MOST_CELLS, GrowingBounds
 from discreet.look.progress import track
 from discreet.table.cells import Cells
 from discreet.table.lattice import bits

@@ -15,9 +15,9 @@ from discreet.decision.law.decide import Decision, assumptions, decide
 from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.errors import DataError, DisclosureError
-from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds
-from discreet.intruder.bounds.shuttle import bytes_needed
+from discreet.intruder.bounds.shuttle.lattice_layout import Layout
+from discreet.intruder.bounds.shuttle.shuttle import bytes_needed
 from discreet.release.release import Release
 from discreet.risk.release.small import SmallCells
 from discreet.table.keys import unravel

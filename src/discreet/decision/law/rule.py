@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.decision.frontier.list_start import LongList
     from discreet.decision.law.case import Case
     from discreet.decision.law.policy import Policy
-    from discreet.intruder.bounds.shuttle import Shuttle
+    from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 
 
 class Follower(Protocol):

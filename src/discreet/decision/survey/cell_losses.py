@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.betabinomial import PopulationCounts
+from discreet.intruder.population.sample_cell import PopulationCounts
 from discreet.look.palette import number, plural
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.decision.survey.publish import Publication
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.look.palette import number, plural
 from discreet.table.cells import frame
 

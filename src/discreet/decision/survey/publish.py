@@ -23,7 +23,7 @@ from discreet.decision.survey.cell_losses import (
 )
 from discreet.decision.survey.curve import Curve, Edge, Rule, chosen, curves_chart, ranks
 from discreet.errors import DataError
-from discreet.intruder.betabinomial import PopulationCounts
+from discreet.intruder.population.sample_cell import PopulationCounts
 from discreet.look.palette import number, percent, plural
 from discreet.models.betabinomial import BetaFit, fit_beta
 from discreet.table.cells import frame

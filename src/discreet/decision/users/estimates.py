@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from discreet.decision.users.targets import Held, TableBelief
 from discreet.errors import DataError
-from discreet.intruder.atoms import gathered, plain
-from discreet.intruder.belief import Belief, Kind
+from discreet.intruder.belief.atoms import gathered, plain
+from discreet.intruder.belief.belief import Belief, Kind
 
 Floats = NDArray[np.float64]
 NODES, SHARES = np.polynomial.legendre.leggauss(3)

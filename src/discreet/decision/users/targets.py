@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError, SolverError
-from discreet.intruder.atoms import gathered
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.atoms import gathered
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.bounds.bounder import Bounder
+from discreet.intruder.posterior.one_model import under_weights
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior
-from discreet.intruder.posterior.under import under_weights
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.enumerate import enumerate_tables
 from discreet.release.release import Release

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.decision.users.estimates import Loss, loss_of, points
 from discreet.decision.users.targets import Model, Target, cell_targets, table_target
 from discreet.errors import DataError
-from discreet.intruder.atoms import check_lengths, checked_mass, plain
-from discreet.intruder.belief import Belief, Kind
+from discreet.intruder.belief.atoms import check_lengths, checked_mass, plain
+from discreet.intruder.belief.belief import Belief, Kind
 from discreet.look.palette import plural
 from discreet.table.cells import frame
 from discreet.table.table import Table

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.conflict import named_conflict
 from discreet.intruder.bounds.integer import UNLIMITED, Limit, limits
-from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof
 from discreet.intruder.bounds.reduce import reduce_tied
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds, Rung
-from discreet.intruder.bounds.shuttle import MOST_BYTES, bytes_needed
+from discreet.intruder.bounds.shuttle.lattice_layout import Layout
+from discreet.intruder.bounds.shuttle.shuttle import MOST_BYTES, bytes_needed
 from discreet.release.release import Known, Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.bounds.integer import Limit
-from discreet.intruder.bounds.lattice_layout import Layout
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
 from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells, possible
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
-from discreet.intruder.bounds.shuttle import Shuttle, bytes_needed
+from discreet.intruder.bounds.shuttle.lattice_layout import Layout
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle, bytes_needed
 from discreet.intruder.witness.seen import Seen
 from discreet.release.release import Release
 from discreet.table.cells import Cells
@@ -24,7 +24,7 @@ from discreet.table.keys import Codes, lookup, unravel
 from discreet.table.table import Table
 
 if TYPE_CHECKING:
-    from discreet.intruder.bounds.projection import Projection
+    from discreet.intruder.bounds.projection.projection import Projection
 
 CLOSED = "closed form"
 QUICK = 500_000
@@ -106,7 +106,7 @@ class Part:
         cells = self.program.cells
         if not self.drawable:
             return np.zeros((0, len(cells.codes)), np.int64)
-        from discreet.intruder.posterior.decomposable import draw
+        from discreet.intruder.posterior.exact.decomposable import draw
 
         wanted = Cells(cells.variables, cells.codes, np.zeros(len(cells.codes), np.int64))
         return draw(self.release, wanted, draws=DRAWS).astype(np.int64)
@@ -176,7 +176,7 @@ class Part:
     def projection(self, most_bytes: int) -> Projection:
         """The tables that fit, for linear bounds of any size."""
         if self._projection is None:
-            from discreet.intruder.bounds.projection import Projection
+            from discreet.intruder.bounds.projection.projection import Projection
 
             self._projection = Projection.of(self.release, *self.box(most_bytes))
         return self._projection
@@ -201,7 +201,7 @@ class Part:
         self, names: tuple[str, ...], codes: Codes, width: int | None, most_bytes: int
     ) -> Found:
         """Linear bounds; with `width` only whether cells keep it."""
-        from discreet.intruder.bounds.reach import reach, reach_sums
+        from discreet.intruder.bounds.projection.reach import reach, reach_sums
 
         projection = self.projection(most_bytes)
         codes, inverse = np.unique(codes, axis=0, return_inverse=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.linkage.candidates import Candidates
+from discreet.intruder.linkage.blocking import Candidates
 from discreet.intruder.linkage.equation import group_links, refuse_impossible
 
 Floats = NDArray[np.float64]

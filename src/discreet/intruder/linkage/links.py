@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.linkage.candidates import DENSE, Candidates, Classes, find_candidates
+from discreet.intruder.linkage.blocking import DENSE, Candidates, Classes, find_candidates
 from discreet.intruder.linkage.encode import Encoded, encode
 from discreet.intruder.linkage.groups import Groups
 from discreet.intruder.linkage.model import Intruder

@@ -7,9 +7,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from discreet.errors import DataError
-from discreet.intruder.posterior.average import Weights, average_posterior
+from discreet.intruder.posterior.average.average import Weights, average_posterior
+from discreet.intruder.posterior.one_model import under_model, under_weights
 from discreet.intruder.posterior.result import Posterior
-from discreet.intruder.posterior.under import under_model, under_weights
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
 from discreet.table.cells import Cells

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
-from discreet.intruder.posterior.convergence import Convergence
+from discreet.intruder.belief.belief import Belief
+from discreet.intruder.posterior.chains.convergence import Convergence
 from discreet.intruder.tables.result import digits
 from discreet.release.release import Release
 from discreet.table.cells import Cells, frame, labels

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ConvergenceWarning
-from discreet.intruder.posterior.blocks import Blocks
+from discreet.intruder.posterior.exact.blocks import Blocks
 from discreet.intruder.posterior.result import Posterior
 from discreet.table.cells import Cells
 from discreet.table.table import Table

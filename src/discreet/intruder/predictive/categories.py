@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.priors import Counts, Prior, ordered
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 
 Floats = NDArray[np.float64]
 TAIL = 1e-12  # of the probability that a grid leaves out

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.priors import Counts, Dirichlet, Independent, Mixture, Prior
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 
 TAIL = 1e-15  # of the probability, left out at either end
 

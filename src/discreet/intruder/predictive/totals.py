@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError, SolverError
-from discreet.intruder.belief import Belief, Kind
+from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.predictive.convolution import integral, interpolate, log_sum, power
 from discreet.intruder.predictive.families import Family, Pareto
 

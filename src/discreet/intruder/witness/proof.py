@@ -7,7 +7,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.shuttle import Shuttle
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.look.progress import track
 from discreet.table.cells import Cells
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.categories import census, check_fraction, sampled
 from discreet.intruder.predictive.families import Pareto
 from discreet.intruder.predictive.priors import Counts, Prior

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief, Kind
+from discreet.intruder.belief.belief import Belief, Kind
 from discreet.risk.knowledge.uncertainty import Uncertainty
 
 CLOSE = 1e-12

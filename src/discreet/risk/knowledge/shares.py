@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.look.palette import plural
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import DataError
-from discreet.intruder.belief import Belief
+from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.categories import census, check_fraction, sampled
 from discreet.intruder.predictive.families import Pareto
 from discreet.intruder.predictive.incidence import incidents, incidents_before, least_rate

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.atoms import gathered, numeric, plain
-from discreet.intruder.belief import Belief, Kind
+from discreet.intruder.belief.atoms import gathered, numeric, plain
+from discreet.intruder.belief.belief import Belief, Kind
 from discreet.look.palette import plural
 from discreet.risk.knowledge.shares import Shares, everywhere, root, shown
 

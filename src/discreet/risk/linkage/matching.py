@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.linkage.candidates import classes
+from discreet.intruder.linkage.blocking import classes
 from discreet.intruder.linkage.encode import Encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records, numbers

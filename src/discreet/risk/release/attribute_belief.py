@@ -9,9 +9,9 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.intruder.candidates import judge
 from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.weights import CellWeights
+from discreet.intruder.refusals.weighted_tables import judge
 from discreet.release.release import Release
 from discreet.risk.release.groups import candidates
 from discreet.table.cells import Cells

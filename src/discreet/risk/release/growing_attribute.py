@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.shuttle import Shuttle
+from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.risk.release.groups import candidates, pairs
 from discreet.table.cells import Cells
 from discreet.table.lattice import bits, closure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.errors import DataError
-from discreet.intruder.population import population_beliefs, rehearse
+from discreet.intruder.population.population import population_beliefs, rehearse
 from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.table import Table

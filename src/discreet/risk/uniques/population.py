@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.population import Rehearsal, rehearse
-from discreet.intruder.superpopulation import (
+from discreet.intruder.population.population import Rehearsal, rehearse
+from discreet.intruder.population.superpopulation import (
     Fitted,
     GammaPoisson,
     Sampled,

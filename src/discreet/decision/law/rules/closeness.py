@@ -19,7 +19,7 @@ from discreet.table.words import several
 
 if TYPE_CHECKING:
     from discreet.decision.frontier.brief import Brief
-    from discreet.intruder.bounds.shuttle import Shuttle
+    from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 
 NAME = "closeness"
 

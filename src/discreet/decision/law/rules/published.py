@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.decision.answering.many_tables import Screen, Screened
     from discreet.decision.frontier.brief import Brief
     from discreet.decision.frontier.list_start import LongList
-    from discreet.intruder.bounds.shuttle import Shuttle
+    from discreet.intruder.bounds.shuttle.shuttle import Shuttle
     from discreet.table.table import Table
 
 NAME = "published cells"

@@ -1,0 +1,296 @@
+"""Beliefs averaged over the models that contain the release (equation 10).
+
+    P(n | release)  =  sum_l P(n | release, model_l) P(model_l | release)
+
+Dobra, Fienberg & Trottini 2003, section 5.3. Models are weighed by the marginal likelihood of the
+release; the paper's own weights use the release twice and are an option.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.errors import ConvergenceWarning, DataError
+from discreet.intruder.posterior.average.evidence import Evidence, evidence, predictive
+from discreet.intruder.posterior.average.mixture import Mixture
+from discreet.intruder.posterior.average.model_chains import Roamed, roam
+from discreet.intruder.posterior.chains.augment import containing, shown
+from discreet.intruder.posterior.exact.blocks import Blocks
+from discreet.intruder.posterior.one_model import under_model
+from discreet.intruder.posterior.result import Posterior, chosen
+from discreet.intruder.posterior.sampled import Sampled, warn_unless
+from discreet.look.palette import plural
+from discreet.look.progress import track
+from discreet.models.space import decomposable_models, hierarchical_models, model_priors
+from discreet.release.release import Release
+from discreet.table.cells import Cells, frame
+from discreet.table.formula import Formula
+
+Floats = NDArray[np.float64]
+Weights = Literal["proper", "paper"]
+WAYS = {"proper": evidence, "paper": predictive}
+ERROR = 0.005  # of the log of a marginal likelihood
+SMALL = 0.0005  # of all weight, that may be left out
+MOST_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class WeighedModel:
+    """A model of the average: prior probability, weight, and what the weight comes from."""
+
+    formula: str
+    prior: float | None
+    weight: float
+    error: float
+    evidence: Evidence | None
+    posterior: Posterior | None = field(repr=False)
+
+    def to_json(self, prior: str | None) -> dict[str, Any]:
+        return {
+            "model": self.formula,
+            "prior": prior,
+            "prior_probability": self.prior,
+            "weight": self.weight,
+            "weight_error": self.error,
+            "log_marginal_likelihood": self.evidence.log if self.evidence else None,
+            "log_marginal_likelihood_error": self.evidence.error if self.evidence else None,
+            "method": self.posterior.method if self.posterior else None,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Average(Sampled):
+    """A posterior averaged over `models`."""
+
+    models: tuple[WeighedModel, ...] = ()
+
+    @property
+    def entropy(self) -> float | None:
+        """Of the whole table, in nats; None where the tables are too many to list."""
+        found = super().entropy
+        return None if found is None or math.isnan(found) else found
+
+    def to_json(self, counts: Any = None, **options: Any) -> dict[str, Any]:
+        said = super().to_json(counts, **options)
+        return said | {"models": [model.to_json(self.prior) for model in self.models]}
+
+    def models_frame(self, kind: str = "pandas") -> Any:
+        """One row a model."""
+        rows = [model.to_json(self.prior) for model in self.models]
+        return frame({name: [row[name] for row in rows] for name in rows[0]}, kind)
+
+
+def average_posterior(
+    release: Release,
+    cells: Cells | None = None,
+    *,
+    prior: ArrayLike = 0.5,
+    weights: Weights = "proper",
+    models: Iterable[str | Formula] | None = None,
+    model_prior: str | Sequence[float] = "model",
+    standard_error: float = 0.002,
+    seconds: float = 60.0,
+    seed: int = 0,
+) -> Average:
+    """Beliefs averaged over all hierarchical models that contain the release.
+
+    With too many of those, over the decomposable ones and the model of the release, by chains that
+    change model where the tables are too many to list; or over the given `models`. `model_prior`
+    is by model, by size (number of terms), or one number each.
+
+    >>> from discreet.table.load import load
+    >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
+    >>> found = average_posterior(release, standard_error=0.01)
+    >>> [round(model.weight, 1) for model in found.models]
+    [0.5, 0.3, 0.1]
+    """
+    if weights not in WAYS:
+        raise DataError(f"weights is {weights!r}; choose {' or '.join(WAYS)}.")
+    if not standard_error > 0 or not seconds > 0:
+        raise DataError(
+            f"standard_error is {standard_error}, seconds {seconds}; give numbers above 0."
+        )
+    cells, start, blocks = chosen(release, cells), time.monotonic(), _blocks(release)
+    way: dict[str, Any] = {"prior": prior, "seed": seed}
+    limits: dict[str, Any] = {"standard_error": standard_error, "seconds": seconds}
+    listed = _models(release, models, blocks, seconds / 4, way)
+    try:
+        found = _weigh(release, listed or (), weights, blocks, seconds / 3, way)
+    except DataError:
+        if models is not None or blocks is not None:
+            raise
+        listed = None  # not every model can be weighed
+    if listed is None:
+        if weights != "proper" or model_prior != "model":
+            raise DataError(
+                f"{release.formula} leaves more models and tables than can be listed; average with "
+                "proper weights and the models alike, or name some models."
+            )
+        return _roamed(release, cells, roam(release, cells, **limits, **way), prior)
+    chances = model_priors(listed, model_prior)
+    shares = _shares(chances, found)
+    kept = _kept(shares)
+    left = max(1.0, seconds - (time.monotonic() - start)) / len(kept)
+    share = float(np.linalg.norm(shares[kept]))  # errors of many models average out
+    each = standard_error / (share * math.sqrt(2) if len(kept) > 1 else 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of what counts, the average warns
+        parts = {
+            place: under_model(release, listed[place], cells, standard_error=each, seconds=left,
+                               blocks=blocks, **way)
+            for place in track(kept, "believing models")
+        }  # fmt: skip
+    weighed = tuple(
+        WeighedModel(str(model), chance, float(shares[place]), _off(shares, found, place),
+                     found[place], parts.get(place))
+        for place, (model, chance) in enumerate(zip(listed, chances, strict=True))
+    )  # fmt: skip
+    return _mixed(cells, weighed, blocks, prior, weights, standard_error)
+
+
+def _models(
+    release: Release, models: Iterable[str | Formula] | None, blocks: Blocks | None,
+    seconds: float, way: dict[str, Any],
+) -> tuple[Formula, ...] | None:  # fmt: skip
+    """The models to average; None if neither they nor the tables can be listed."""
+    if models is not None:
+        named = tuple(containing(release, model) for model in models)
+        if not named or len({frozenset(m.sets) for m in named}) < len(named):
+            raise DataError(f"{len(named)} models to average; list each once, at least one.")
+        return named
+    listed = hierarchical_models(release.formula)
+    if listed is not None or blocks is None:
+        return listed
+    end = time.monotonic() + seconds
+
+    def score(model: Formula) -> float:
+        if time.monotonic() > end:
+            return -math.inf
+        return evidence(release, model, error=0.1, seconds=1.0, blocks=blocks, **way).log
+
+    return decomposable_models(release.formula, score, seed=way["seed"])
+
+
+def _weigh(
+    release: Release, listed: Sequence[Formula], weights: Weights, blocks: Blocks | None,
+    seconds: float, way: dict[str, Any],
+) -> list[Evidence]:  # fmt: skip
+    error = ERROR if weights == "proper" else 2 * ERROR
+    each = max(0.5, seconds / max(1, len(listed)))
+    return [
+        WAYS[weights](release, model, error=error, seconds=each, blocks=blocks, **way)
+        for model in track(listed, "weighing models")
+    ]
+
+
+def _off(shares: Floats, found: Sequence[Evidence], place: int) -> float:
+    """The standard error of a weight, by the delta method."""
+    off = np.array([e.error for e in found])
+    slope = -shares * shares[place]
+    slope[place] += shares[place]
+    return float(np.linalg.norm(slope * off))
+
+
+def _roamed(release: Release, cells: Cells, found: Roamed, prior: ArrayLike) -> Average:
+    """Chains that changed model too: their draws, and how often each model was visited."""
+    worth = np.broadcast_to(found.convergence.effective, len(cells))
+    errors = [
+        np.sqrt(np.maximum(mass * (1 - mass), 0.25 / n) / n)
+        for mass, n in zip(found.mass, worth, strict=True)
+    ]
+    models = tuple(
+        WeighedModel(str(model), None, share, off, None, None)
+        for model, (share, off) in list(found.visits.items())[:MOST_SHOWN]
+    )
+    made = Average.made(
+        cells, found.mass, errors, low=found.low, model="average", prior=shown(prior),
+        method=f"average over decomposable models, {len(found.visits):,} visited, {found.method}",
+        models=models, convergence=found.convergence,
+        notes={"reached": found.convergence.converged, "weights": "proper"},
+    )  # fmt: skip
+    assert isinstance(made, Average)
+    return made
+
+
+def _blocks(release: Release) -> Blocks | None:
+    """Listed once for all models; None if only models that need no list can be asked."""
+    try:
+        return Blocks.of(release)
+    except DataError:
+        return None
+
+
+def _shares(chances: Sequence[float], found: Sequence[Evidence]) -> Floats:
+    logs = np.array([e.log for e in found])
+    with np.errstate(divide="ignore", under="ignore"):
+        share = np.exp(np.log(chances) + logs - logs.max())
+    return np.asarray(share / share.sum())
+
+
+def _kept(shares: Floats) -> list[int]:
+    """The models that count: all but the smallest, which together have hardly any weight."""
+    order = np.argsort(shares, kind="stable")
+    few = order[np.cumsum(shares[order]) <= SMALL]
+    return [place for place in range(len(shares)) if place not in set(few.tolist())]
+
+
+def _mixed(
+    cells: Cells, weighed: tuple[WeighedModel, ...], blocks: Blocks | None, prior: ArrayLike,
+    weights: str, standard_error: float,
+) -> Average:  # fmt: skip
+    parts = [
+        (m.weight, m.evidence.error, m.posterior)
+        for m in weighed
+        if m.posterior is not None and m.evidence is not None
+    ]
+    total = sum(w for w, _, _ in parts)
+    shares = np.array([w for w, _, _ in parts]) / total
+    off = np.array([e for _, e, _ in parts])
+    masses, errors = [], []
+    low = np.min([p.low for _, _, p in parts], axis=0)
+    for row in range(len(cells)):
+        first = [int(p.low[row] - low[row]) for _, _, p in parts]
+        sizes = [int(p.starts[row + 1] - p.starts[row]) for _, _, p in parts]
+        ends = [a + size for a, size in zip(first, sizes, strict=True)]
+        mass, own = np.zeros((2, len(parts), max(ends)))
+        for place, (_, _, p) in enumerate(parts):
+            values = slice(first[place], ends[place])
+            mass[place, values] = p.mass[p.starts[row] : p.starts[row + 1]]
+            own[place, values] = _errors(p, row)
+        mean = shares @ mass
+        variance = shares**2 @ own**2 + shares**2 @ ((mass - mean) * off[:, None]) ** 2
+        masses.append(mean)
+        errors.append(np.sqrt(variance))
+    largest = max((float(e.max()) for e in errors), default=0.0)
+    apart = [p.model for _, _, p in parts if p.convergence and not p.convergence.converged]
+    reached = largest <= standard_error and not apart
+    method = f"average over {len(weighed)} models, {weights} weights"
+    method += warn_unless(largest <= standard_error, standard_error, largest, "the average")
+    if apart:
+        said = f"the chains of {plural(len(apart), 'model')} have not converged: {apart[0]}"
+        warnings.warn(f"{said}; allow more seconds.", ConvergenceWarning, stacklevel=3)
+        method += f", NOT CONVERGED: {said}"
+    wholes = [p.whole for _, _, p in parts]
+    whole = Mixture(tuple(shares.tolist()), tuple(w for w in wholes if w is not None), blocks)
+    made = Average.made(
+        cells, masses, errors, low=low, model="average", prior=shown(prior), method=method,
+        whole=whole if None not in wholes else None, models=weighed,
+        notes={"reached": reached, "weights": weights, "left_out": max(0.0, 1 - total)},
+    )  # fmt: skip
+    assert isinstance(made, Average)
+    return made
+
+
+def _errors(posterior: Posterior, row: int) -> Floats:
+    if isinstance(posterior, Sampled):
+        return posterior.errors[posterior.starts[row] : posterior.starts[row + 1]]
+    belief = posterior[row]
+    return np.array([belief.standard_error(value) for value in belief.values])

@@ -1,0 +1,266 @@
+"""Beliefs by Markov chains, for any release.
+
+    decomposable     slides along separators, made when they are tried (Dobra 2003)
+    any other        slides along moves of the formula and circuits, and fills: some columns are
+                     held, the others drawn one after the other within the bounds that these leave,
+                     and accepted by Metropolis-Hastings (after Dobra 2012; Chen, Dinwoodie &
+                     Sullivant 2006)
+    small shapes     slides along a minimal Markov basis
+
+A slide draws how far to go along a move from its exact distribution. A fill sometimes holds
+nothing, and no bound excludes a table that fits: from any table every other can be proposed, so
+that no Markov basis is needed.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ConvergenceWarning, DataError
+from discreet.intruder.posterior.below import Below
+from discreet.intruder.posterior.chains.convergence import Convergence, judge
+from discreet.intruder.posterior.chains.walker import Walker, walkers
+from discreet.intruder.posterior.result import Posterior, chosen, counted, fits, tallied
+from discreet.intruder.posterior.weights import CellWeights
+from discreet.intruder.tables.split import open_cells, separate, split
+from discreet.look.progress import working
+from discreet.release.release import Release
+from discreet.table.cells import Cells
+from discreet.table.table import Table
+
+Steps = Literal["auto", "basis", "dynamic"]
+LEAST = 8
+KEPT = 8_192
+SLICE = 0.2  # seconds between two looks at the clock
+MOST_COUNTS = 1 << 28
+MOST_AT_ONCE = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Tables from chains: chains x draws x cells, and how far to trust them."""
+
+    cells: Cells
+    counts: NDArray[np.signedinteger]
+    convergence: Convergence
+
+
+def chain_posterior(
+    release: Release,
+    cells: Cells | None = None,
+    *,
+    weights: CellWeights | None = None,
+    start: Table | None = None,
+    chains: int = 4,
+    draws: int = 1_000,
+    standard_error: float | None = None,
+    seconds: float = 60.0,
+    seed: int = 0,
+    moves: Steps = "auto",
+) -> Posterior:
+    """The distribution of each cell, of the table or a margin, from Markov chains.
+
+    All of the table by default; a margin's cell is added up in every draw.
+
+    `draws` of each chain at least; then on, until R-hat is 1.01 and every probability has the
+    `standard_error` asked for, or the `seconds` are over: then with a warning.
+
+    >>> from discreet.table.load import load
+    >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
+    >>> chain_posterior(release, standard_error=0.01)
+    Posterior(18 cells over Gender, Race, Income: saturated, prior 0.5; 4 chains x 1,000 draws)
+    """
+    weights = CellWeights.dirichlet() if weights is None else weights
+    drawn = chain_draws(
+        release, cells, weights=weights, start=start, chains=chains, draws=draws,
+        standard_error=standard_error, seconds=seconds, seed=seed, moves=moves,
+    )  # fmt: skip
+    found = drawn.convergence
+    method = f"{found.chains} chains x {found.draws:,} draws"
+    if found.problems:
+        said = "; ".join(found.problems)
+        method += f", NOT CONVERGED: {said}"
+        warnings.warn(
+            f"the chains have not converged after {found.seconds:.1f} seconds: {said}. Allow more "
+            "seconds, or do not use these beliefs.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    low, mass = tallied(drawn.counts.reshape(-1, len(drawn.cells)))
+    return Posterior.of(
+        drawn.cells,
+        mass,
+        low=low,
+        model=weights.name,
+        prior=weights.prior,
+        method=method,
+        effective=found.effective,
+        convergence=found,
+    )
+
+
+def chain_draws(
+    release: Release,
+    cells: Cells | None = None,
+    *,
+    weights: CellWeights,
+    start: Table | None = None,
+    chains: int = 4,
+    draws: int = 1_000,
+    standard_error: float | None = None,
+    seconds: float = 60.0,
+    seed: int = 0,
+    moves: Steps = "auto",
+) -> Drawn:
+    """The tables themselves, dependent within a chain; `chain_posterior` has the arguments."""
+    if moves not in get_args(Steps):
+        raise DataError(f"there are no moves {moves!r}; choose {', '.join(get_args(Steps))}.")
+    if chains < 2 or draws < LEAST:
+        raise DataError(
+            f"{chains} chains of {draws} draws cannot be compared; give at least 2 chains and "
+            f"{LEAST} draws."
+        )
+    if standard_error is not None and not standard_error > 0:
+        raise DataError(f"the standard error asked for is {standard_error!r}; give one above 0.")
+    if start is not None and not fits(release, start):
+        raise DataError("the table to start from does not fit the release; leave it out.")
+    cells = chosen(release, cells)
+    if chains * max(draws, KEPT) * len(cells) > MOST_COUNTS:
+        raise DataError(
+            f"{chains} chains of {len(cells):,} cells are too much to keep; ask about fewer cells, "
+            "as in table.small()."
+        )
+    with working("running chains"):
+        run = _Run.of(release, cells, weights, start, chains, seed, moves)
+        begun = time.monotonic()
+        for part in range(2):  # a warm-up, that is forgotten
+            run.advance(max(25, draws // 8), begun + seconds * (part + 1) / 4)
+            run.adapt()
+        run.check(weights)
+        tallied(run.counts.reshape(-1, len(cells)))  # refuses what spreads too wide to be told
+        run.forget()
+        wanted = draws
+        while True:
+            run.advance(wanted - run.made, begun + seconds)
+            over = time.monotonic() - begun >= seconds
+            found = judge(
+                run.counts, requested=standard_error, accepted=run.accepted, moves=run.moves,
+                seconds=time.monotonic() - begun,
+            )  # fmt: skip
+            if found.converged or over:
+                return Drawn(cells, run.counts, found)
+            if run.made >= max(draws, KEPT):
+                run.thin()
+            wanted = 2 * run.made
+
+
+class _Run:
+    """Chains over all blocks of a release, with the draws kept so far.
+
+    `columns` pair what each walker draws with the asked cells that it counts for.
+    """
+
+    def __init__(
+        self, parts: list[Walker], fixed: NDArray[np.signedinteger], columns: list[Below]
+    ) -> None:
+        self.parts, self._fixed, self._columns = parts, fixed, columns
+        for part in parts:
+            part.run(0, 0)  # compiles, which is no part of the seconds
+        self.forget()
+
+    @classmethod
+    def of(
+        cls, release: Release, cells: Cells, weights: CellWeights, start: Table | None,
+        chains: int, seed: int, moves: Steps,
+    ) -> _Run:  # fmt: skip
+        fixed = np.zeros((chains, 1, len(cells)), counted(release))
+        if not release.total:
+            return cls([], fixed, [])
+        opened, _ = open_cells(release, every_variable=True)
+        parts = split(separate(opened))
+        below = Below.of(release.names, opened.codes, cells)
+        settled = parts.low.astype(fixed.dtype)
+        for members in parts.columns:
+            settled[members] = 0
+        fixed[:] = below.sums(settled[None])[0]
+        found, columns = [], []
+        for walker, members in walkers(
+            release, opened.codes, parts, below.cell, weights, start, chains, seed, moves
+        ):
+            place = np.full(len(opened.codes), -1)
+            place[members] = np.arange(len(members))
+            pairs = below.take(place >= 0, place)
+            walker.wanted = pairs.cell
+            found.append(walker)
+            columns.append(pairs)
+        return cls(found, fixed, columns)
+
+    @property
+    def counts(self) -> NDArray[np.signedinteger]:
+        return np.concatenate(self._kept, axis=1)
+
+    @property
+    def accepted(self) -> float:
+        tried = sum(int(p.tally[:, [0, 2]].sum()) for p in self.parts)
+        return sum(int(p.tally[:, [1, 3]].sum()) for p in self.parts) / max(1, tried)
+
+    @property
+    def moves(self) -> int:
+        """How many were tried."""
+        return sum(int(p.tally[:, [0, 2]].sum()) for p in self.parts)
+
+    def advance(self, draws: int, until: float) -> None:
+        """So many draws more, or those made until then, a few at least."""
+        for size in self._sizes(draws, until):
+            block = np.repeat(self._fixed, size, axis=1)
+            with ThreadPoolExecutor() as pool:
+                tasks = [
+                    (block[chain], pairs, pool.submit(part.run, chain, size))
+                    for part, pairs in zip(self.parts, self._columns, strict=True)
+                    for chain in range(len(block))
+                ]
+                for target, pairs, task in tasks:
+                    pairs.add(task.result(), target)
+            self._kept.append(block)
+            self.made += size
+
+    def _sizes(self, draws: int, until: float) -> Iterator[int]:
+        size, done = LEAST, 0
+        most = max(LEAST, MOST_AT_ONCE // max(1, sum(len(p.cell) for p in self._columns)))
+        while done < draws and (self.made < LEAST or time.monotonic() < until):
+            size, begin = min(size, draws - done), time.monotonic()
+            yield size
+            done += size
+            if time.monotonic() - begin < SLICE / 2:
+                size = min(2 * size, most)
+
+    def forget(self) -> None:
+        self._kept, self.made = list[NDArray[np.signedinteger]](), 0
+        for part in self.parts:
+            part.tally[:] = 0
+
+    def adapt(self) -> None:
+        for part in self.parts:
+            part.adapt()
+
+    def thin(self) -> None:
+        """Keep every second draw, and make those to come twice as far apart."""
+        self._kept = [np.ascontiguousarray(self.counts[:, 1::2])]
+        self.made = self._kept[0].shape[1]
+        for part in self.parts:
+            part.times *= 2
+
+    def check(self, weights: CellWeights) -> None:
+        if any(part.excluded for part in self.parts):
+            raise DataError(
+                f"the chains found no table that {weights.name} gives a weight above 0; start "
+                "them from one."
+            )

@@ -1,0 +1,289 @@
+"""Chains over one block of cells that hang together: their weights, moves and states."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError, InconsistentRelease, SolverError
+from discreet.intruder.posterior.chains.markov_bases import DEGREES, minimal_basis
+from discreet.intruder.posterior.chains.table_moves import (
+    MOST_COLUMNS,
+    Kernel,
+    cubes,
+    edges,
+    fills,
+    kept,
+)
+from discreet.intruder.posterior.exact.decomposable import draw_tables
+from discreet.intruder.posterior.weights import CellWeights, Floats
+from discreet.intruder.tables.split import NOTHING_FITS, Ints, Split, System
+from discreet.release.release import Release
+from discreet.table.keys import Codes
+from discreet.table.lattice import bits
+from discreet.table.table import Table
+from discreet.table.words import several
+
+if TYPE_CHECKING:
+    from discreet._kernels.chains import Edges, Fills, Moves, Space
+
+EXCLUDED = -1e9  # the log weight of what has none, so that a chain can leave it
+MOST_LOGS = 1 << 26
+CHUNK = 1 << 20
+TRIES = 300
+CIRCUITS = 200
+LEAST = 16  # slides between two draws
+STUCK = 0.02  # share of slides that change something, below which fills have to do it
+SLIDE, FILL, NARROW = 0.15, 10.0, 0.05  # what a slide, a fill and a sum in it cost, about
+
+
+@dataclass(eq=False)
+class Walker:
+    """Chains over a block: `states` and `rngs` one a chain."""
+
+    space: Space
+    how: tuple[Moves, Fills] | Edges
+    slides: int
+    refills: float
+    states: list[Ints]
+    rngs: list[np.random.Generator]
+    plain: bool = False
+    times: int = 1
+    wanted: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    tally: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tally = np.zeros((len(self.states), 4), np.int64)
+
+    def run(self, chain: int, draws: int) -> NDArray[np.int32]:
+        """The wanted columns after each of so many draws."""
+        from discreet._kernels.chains import Edges, run_edges, run_moves
+
+        out = np.empty((draws, len(self.wanted)), np.int32)
+        x, rng, tally = self.states[chain], self.rngs[chain], self.tally[chain]
+        slides = self.slides * self.times
+        if isinstance(self.how, Edges):
+            run_edges(self.space, self.how, x, self.wanted, slides, rng, out, tally)
+        else:
+            run_moves(
+                self.space, *self.how, x, self.wanted, slides, self.refills * self.times,
+                self.plain, rng, out, tally,
+            )  # fmt: skip
+        return out
+
+    def adapt(self) -> None:
+        """Fill more often if hardly any slide changes anything; before the draws that count."""
+        tried, made = self.tally[:, :2].sum(0).tolist()
+        if self.refills and made < STUCK * tried:
+            self.refills = max(1.0, self.refills)
+
+    @property
+    def excluded(self) -> bool:
+        """Is a chain at a table of weight 0?"""
+        n = self.space.columns
+        logs = [self.space.logs[self.space.kind[:n], x[:n]] for x in self.states]
+        return any(bool((log <= EXCLUDED).any()) for log in logs)
+
+
+def walkers(
+    release: Release, codes: Codes, parts: Split, asked: Ints, weights: CellWeights,
+    start: Table | None, chains: int, seed: int, moves: str,
+) -> Iterator[tuple[Walker, Ints]]:  # fmt: skip
+    """Chains for each block with a cell that is asked about, and the block's columns."""
+    seeds = np.random.SeedSequence(seed)
+    if moves == "auto" and release.formula.is_decomposable and not release.known:
+        if parts.columns:
+            members = np.concatenate(parts.columns)
+            order = np.argsort(members)
+            rngs = [np.random.default_rng(s) for s in seeds.spawn(chains)]
+            yield _separable(release, codes, parts, order, weights, start, rngs), members[order]
+        return
+    for system, members in zip(parts.blocks, parts.columns, strict=True):
+        first, *rest = seeds.spawn(chains + 1)
+        if np.isin(members, asked).any():
+            rngs = [np.random.default_rng(s) for s in rest]
+            space, sizes = space_of(release, system, weights)
+            begin = None if start is None else start.lookup(_named(release, start, system.codes))
+            yield (
+                _walker(release, system, space, sizes, begin, np.random.default_rng(first), rngs,
+                        moves == "basis"),
+                members,
+            )  # fmt: skip
+
+
+def _named(release: Release, table: Table, codes: Codes) -> Codes:
+    return codes[:, [release.names.index(name) for name in table.names]]
+
+
+def space_of(release: Release, system: System, weights: CellWeights) -> tuple[Space, Floats]:
+    """Bounds and log weights, and the spread that the weights give a count.
+
+    The parameter a of a negative binomial count with these weights: w(1)^2 / (w(0) w(2)) is
+    2 a / (a + 1).
+    """
+    from discreet._kernels.chains import Space
+
+    n = len(system.sizes)
+    ranges = np.flatnonzero(~system.exact_rows)
+    low = np.concatenate([system.low, system.floors[ranges]])
+    high = np.concatenate([system.high, system.ceilings[ranges]])
+    most = max(2, int(high.max()))
+    shape = tuple(variable.size for variable in release.variables)
+    rows, kind = np.unique(weights.rows(system.codes, shape), axis=0, return_inverse=True)
+    if (len(rows) + 1) * most > MOST_LOGS:
+        raise DataError(
+            f"counts up to {most:,} in {several(len(rows), 'kind')} of cells are too many to "
+            "weigh; ask about a table with fewer cells or smaller counts."
+        )
+    logs = np.zeros((len(rows) + 1, most + 1))
+    for place, row in enumerate(rows):
+        for first in range(0, most + 1, CHUNK):
+            last = min(first + CHUNK, most + 1)
+            logs[place, first:last] = np.maximum(weights.table(row, last - 1, first), EXCLUDED)
+    ratio = np.exp(np.clip(2 * logs[:-1, 1] - logs[:-1, 0] - logs[:-1, 2], -3, 3))
+    spread = np.where(ratio < 1.999, ratio / np.maximum(2 - ratio, 1e-3), 1e6)
+    kind = kind.reshape(-1).astype(np.int64)
+    listed = [system.rows[r] for r in ranges]
+    space = Space(
+        low, high, np.append(kind, np.full(len(ranges), len(rows))), logs,
+        bool(np.ptp(logs) < 1e-12), n, np.cumsum([0, *map(len, listed)]),
+        np.concatenate([*listed, np.zeros(0, np.int64)]).astype(np.int64),
+        max(0, int(np.log2(max(1, int((high - low)[:n].max()) / 8)))),
+    )  # fmt: skip
+    return space, np.maximum(spread[kind], 0.05)
+
+
+def _walker(
+    release: Release, system: System, space: Space, sizes: Floats, start: Ints | None,
+    rng: np.random.Generator, rngs: list[np.random.Generator], basis: bool,
+) -> Walker:  # fmt: skip
+    n = len(system.sizes)
+    slides = max(LEAST, n)
+    kernel = Kernel(system) if n <= MOST_COLUMNS else None
+    ways = fills(system, sizes, None if basis else kernel, rng)
+    states = _starts(system, space, ways, start, rngs)
+    if basis:
+        moves = _basis(release, system)
+        return Walker(space, (listed(moves, system), ways), slides, 0.0, states, rngs)
+    moves = cubes(release, system, rng)
+    if kernel is not None:
+        count = min(CIRCUITS, 20_000 // max(1, kernel.freedom))
+        moves = np.unique(np.concatenate([moves, kernel.circuits(count, rng)]), axis=0)
+    if not len(moves):
+        return Walker(space, (listed(moves, system), ways), 0, 1.0, states, rngs)
+    rate = min(1.0, SLIDE * slides / 2 / (FILL + NARROW * len(ways.net.members)))
+    return Walker(space, (listed(moves, system), ways), slides, rate, states, rngs)
+
+
+def listed(moves: Ints, system: System) -> Moves:
+    """Moves as lists of entries, with what they do to the sums known as a range."""
+    from discreet._kernels.chains import Moves
+
+    ranges = [system.rows[r] for r in np.flatnonzero(~system.exact_rows)]
+    sums = [moves[:, row].sum(1)[:, None] for row in ranges]
+    moves = np.concatenate([moves, *sums], axis=1)
+    row, cell = np.nonzero(moves)
+    return Moves(
+        np.searchsorted(row, np.arange(len(moves) + 1)),
+        np.ascontiguousarray(cell),
+        np.ascontiguousarray(moves[row, cell]),
+    )
+
+
+def _basis(release: Release, system: System) -> Ints:
+    """A minimal Markov basis, the moves within the block."""
+    shape = tuple(variable.size for variable in release.variables)
+    margins = [tuple(bits(s)) for s in release.formula.sets]
+    pairs = sorted(margins) == [(0, 1), (0, 2), (1, 2)]
+    degree = DEGREES.get(tuple(sorted(shape)), 0) if pairs else 0
+    if release.formula.is_decomposable:
+        degree = 2
+    if not degree or release.known:
+        raise DataError(
+            f"no minimal Markov basis is known for {release.formula} on "
+            f"{' x '.join(map(str, shape))} cells; use moves='dynamic'."
+        )
+    moves = minimal_basis(shape, margins, degree)
+    places = np.ravel_multi_index(tuple(system.codes.T.astype(np.int64)), shape)
+    inside = np.delete(moves, places, axis=1) == 0
+    return kept(moves[inside.all(1)][:, places], system)
+
+
+def _starts(
+    system: System, space: Space, ways: Fills, start: Ints | None, rngs: list[np.random.Generator]
+) -> list[Ints]:
+    """A table for each chain: drawn, or the one given, or by an integer program."""
+    from discreet._kernels.chains import begin
+
+    states = []
+    for chain, rng in enumerate(rngs):
+        x = np.zeros(len(space.low), np.int64)
+        if (chain == 0 and start is not None) or not begin(ways, space, TRIES, x, rng):
+            found = start if start is not None else _solved(system, rng)
+            x[: space.columns] = found
+            for r, row in enumerate(np.flatnonzero(~system.exact_rows)):
+                x[space.columns + r] = found[system.rows[row]].sum()
+        states.append(x)
+    return states
+
+
+def _solved(system: System, rng: np.random.Generator) -> Ints:
+    """A table of the block that is least by random costs."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array
+
+    n, m = len(system.sizes), len(system.rows)
+    row = np.repeat(np.arange(m), [len(r) for r in system.rows])
+    matrix = coo_array((np.ones(len(row)), (row, np.concatenate(system.rows))), shape=(m, n))
+    found = milp(
+        rng.random(n),
+        integrality=np.ones(n),
+        bounds=Bounds(system.low, system.high),
+        constraints=LinearConstraint(matrix.tocsr(), system.floors, system.ceilings),
+        options={"time_limit": 60.0},
+    )
+    if found.status == 2:
+        raise InconsistentRelease(NOTHING_FITS)
+    if found.x is None:
+        raise SolverError("no table to start a chain from was found; give one as start.")
+    return np.asarray(np.rint(found.x), np.int64)
+
+
+def _separable(
+    release: Release, codes: Codes, parts: Split, order: Ints, weights: CellWeights,
+    start: Table | None, rngs: list[np.random.Generator],
+) -> Walker:  # fmt: skip
+    """Chains along the separators of a decomposable release."""
+    members = np.concatenate(parts.columns)[order]
+    whole = System(
+        codes[members], (1,) * len(members),
+        np.concatenate([b.low for b in parts.blocks])[order],
+        np.concatenate([b.high for b in parts.blocks])[order],
+        np.zeros(len(members), bool), (), np.zeros(0, np.int64), np.zeros(0, np.int64),
+    )  # fmt: skip
+    space, _ = space_of(release, whole, weights)
+    states = []
+    for chain, rng in enumerate(rngs):
+        table = start
+        if chain or table is None:
+            table = _matched(release, rng)
+        states.append(table.lookup(_named(release, table, whole.codes)))
+    slides = max(LEAST, 2 * len(members))
+    return Walker(space, edges(release, whole.codes), slides, 0.0, states, rngs)
+
+
+def _matched(release: Release, rng: np.random.Generator) -> Table:
+    """A table that fits a decomposable release; of what no margin has, any category."""
+    covered = {name for table in release.tables for name in table.names}
+    spoken = tuple(v for v in release.variables if v.name in covered)
+    seed = int(rng.integers(1 << 32))
+    table = next(draw_tables(dataclasses.replace(release, variables=spoken), seed=seed))
+    others = [v for v in release.variables if v.name not in covered]
+    more = [rng.integers(0, v.size, len(table)).astype(table.codes.dtype) for v in others]
+    codes = np.column_stack([table.codes, *more])
+    return Table.from_cells((*spoken, *others), codes, table.counts).reorder(release.names)
