@@ -14,7 +14,7 @@ from scipy import stats
 from discreet.decision.survey.cell_losses import disclosure_loss
 from discreet.decision.survey.publish import publish
 from discreet.intruder.population.sample_cell import PopulationCounts
-from discreet.models.betabinomial import fit_beta
+from discreet.models.domain_shares import fit_beta
 
 DOMAINS, LIMIT = 1_000_000, 30
 

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from discreet._kernels import chordal, sets
+from discreet._kernels import chordal, watched_counts
 from discreet.data.codebook import Variable
 from discreet.decision.frontier import decomposable, decomposable_most
 from discreet.decision.frontier.decomposable import decomposable_frontier
@@ -178,7 +178,7 @@ def test_counts_where_keys_do_not_fit_in_64_bits():
     search = search_on(table, 1)
     for s in (0, 0b1011, (1 << 40) - 1, ((1 << 40) - 1) ^ 0b111):
         out = np.zeros(len(search.rows.watched), np.int64)
-        sets._count(search.rows, search.memory, s, out)
+        watched_counts._count(search.rows, search.memory, s, out)
         names = [name for i, name in enumerate(table.names) if s >> i & 1]
         expected = table.margin(names).lookup(table.small().project(names))
         assert np.array_equal(out, expected)

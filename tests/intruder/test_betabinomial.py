@@ -13,7 +13,7 @@ from scipy import stats
 from discreet.errors import DataError
 from discreet.intruder.population.panels import LEAST, rule
 from discreet.intruder.population.sample_cell import PopulationCounts
-from discreet.models.betabinomial import BetaFit, fit_beta
+from discreet.models.domain_shares import BetaFit, fit_beta
 
 LONG = np.longdouble
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, DisclosureError
 from discreet.models.loglinear import LogLinear
-from discreet.models.moves import Decomposable, toggle
+from discreet.models.neighbours import Decomposable, toggle
 from discreet.models.select import fitting_model
 from discreet.table.formula import Formula
 from discreet.table.graph import Graph

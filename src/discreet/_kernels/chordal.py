@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from discreet._kernels.sets import (
+from discreet._kernels.watched_counts import (
     EMPTY,
     FUEL,
     Ints,

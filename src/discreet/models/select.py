@@ -17,7 +17,7 @@ from typing import Any, Literal
 from discreet.errors import DataError, DisclosureError
 from discreet.look.progress import working
 from discreet.models.loglinear import Fit
-from discreet.models.moves import Allows, Change, Decomposable, Graphical, Models
+from discreet.models.neighbours import Allows, Change, Decomposable, Graphical, Models
 from discreet.table.cells import frame
 from discreet.table.formula import Formula, as_formula
 from discreet.table.graph import Graph

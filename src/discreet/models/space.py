@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from discreet.errors import DataError
-from discreet.models.moves import separates, toggle
+from discreet.models.neighbours import separates, toggle
 from discreet.table.formula import Formula
 from discreet.table.graph import Graph
 from discreet.table.lattice import children, closure, maximal

@@ -30,7 +30,7 @@ from discreet.table.table import Table
 
 if TYPE_CHECKING:
     from discreet._kernels.chordal import State
-    from discreet._kernels.sets import Search
+    from discreet._kernels.watched_counts import Search
 
 MOST_VARIABLES = 60
 SHORT, LONG = 100, 12_800  # steps of the first cooling, for each variable; then twice as many
@@ -216,7 +216,7 @@ def _search(
     kept: Formula,
     weights: Mapping[int, float] | None,
 ) -> Search:
-    from discreet._kernels.sets import Limits, Rows, Search
+    from discreet._kernels.watched_counts import Limits, Rows, Search
 
     first = np.argsort(table.counts > small, kind="stable")
     rows = Rows(
@@ -285,7 +285,7 @@ def _state(search: Search, near: Sequence[int]) -> State:
 def _compile(search: Search) -> None:
     """Have the kernels compiled, once for all, before the clock starts."""
     from discreet._kernels.chordal import anneal, polish
-    from discreet._kernels.sets import FUEL, are_wide
+    from discreet._kernels.watched_counts import FUEL, are_wide
 
     search.memory.used[FUEL] = 0
     state, orders = _state(search, (0,) * len(search.rows.sizes)), np.zeros((1, 1), np.int64)
@@ -298,7 +298,7 @@ def _restart(
     search: Search, start: tuple[int, ...], seed: tuple[int, int], end: float, goal: float
 ) -> Restart:
     from discreet._kernels.chordal import anneal, polish, worth_of
-    from discreet._kernels.sets import FUEL
+    from discreet._kernels.watched_counts import FUEL
 
     k, rng = len(start), np.random.default_rng(seed)
     orders = rng.permuted(np.tile(np.arange(k), (ORDERS, 1)), axis=1)

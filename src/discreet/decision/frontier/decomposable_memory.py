@@ -11,14 +11,14 @@ import numpy as np
 from discreet.errors import DisclosureError
 
 if TYPE_CHECKING:
-    from discreet._kernels.sets import Extra, Memory, Rows, Search
+    from discreet._kernels.watched_counts import Extra, Memory, Rows, Search
 
 MOST_BYTES = 1 << 30  # of counts that one restart keeps
 
 
 def fresh_memory(rows: Rows) -> Memory:
     """Room for the counts of as many sets as memory allows."""
-    from discreet._kernels.sets import EMPTY, Memory
+    from discreet._kernels.watched_counts import EMPTY, Memory
 
     kind = rows.counts.dtype
     per_set = max(len(rows.watched), 1) * kind.itemsize
@@ -49,7 +49,7 @@ def with_own_memory(search: Search) -> Search:
 
 def worths(weights: Mapping[int, float], k: int) -> Extra:
     """The margins, as bit sets, whose worth is not 1."""
-    from discreet._kernels.sets import EMPTY, Extra, place
+    from discreet._kernels.watched_counts import EMPTY, Extra, place
 
     for s, weight in weights.items():
         if not 0 < s < 1 << k:

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.table.lattice import children
 
 if TYPE_CHECKING:
-    from discreet._kernels.sets import Search
+    from discreet._kernels.watched_counts import Search
 
 MOST_WORK = 100_000_000  # rows counted: some seconds
 MOST_WIDE = 40_000
@@ -65,7 +65,7 @@ def most_released(search: Search, k: int) -> int | None:
 
 def _wide(search: Search, k: int) -> list[list[int]] | None:
     """All wide sets by order, or None if there are too many."""
-    from discreet._kernels.sets import are_wide
+    from discreet._kernels.watched_counts import are_wide
 
     level = [1 << p for p in range(k)]
     wide, tried, total = [level], 0, k

@@ -18,7 +18,7 @@ from discreet.decision.survey.curve import Rule
 from discreet.decision.survey.publish import DISCLOSURE, NONPUBLICATION, Publication, decided
 from discreet.errors import DataError
 from discreet.intruder.population.sample_cell import PopulationCounts
-from discreet.models.betabinomial import BetaFit
+from discreet.models.domain_shares import BetaFit
 from discreet.table.cells import frame
 
 MOST = 1 << 20

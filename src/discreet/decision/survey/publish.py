@@ -25,7 +25,7 @@ from discreet.decision.survey.curve import Curve, Edge, Rule, chosen, curves_cha
 from discreet.errors import DataError
 from discreet.intruder.population.sample_cell import PopulationCounts
 from discreet.look.palette import number, percent, plural
-from discreet.models.betabinomial import BetaFit, fit_beta
+from discreet.models.domain_shares import BetaFit, fit_beta
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]

@@ -80,7 +80,7 @@ def find_candidates(data: Encoded, *, lose: float, top: int, dense: int = DENSE)
 def _pruned(data: Encoded, source: Classes, released: Classes, lose: float, top: int) -> Candidates:
     from scipy.stats import chi2
 
-    from discreet._kernels.linkcandidates import candidates, kept_mass, near_combinations
+    from discreet._kernels.linkblocking import candidates, kept_mass, near_combinations
 
     combinations = classes(data.source_codes[source.first], np.zeros((len(source.first), 0)))
     codes = data.source_codes[source.first][combinations.first]
@@ -168,7 +168,7 @@ def _whole(
     data: Encoded, source: Classes, i: int, white: Floats, *, top: int | None
 ) -> tuple[Ints, Floats, float]:
     """One released record weighed with every source; weights relative to the largest."""
-    from discreet._kernels.linkcandidates import log_weights
+    from discreet._kernels.linkblocking import log_weights
 
     logs = log_weights(
         data.x[i], data.released_codes[i], data.unknown[i], data.y[source.first],

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.population.panels import expectations, power_means
-from discreet.models.betabinomial import LEAST, MOST
+from discreet.models.domain_shares import LEAST, MOST
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]

@@ -94,7 +94,7 @@ class Moves:
         return move if move.any() else None
 
     def _entries(self, codes: Codes, reference: Codes) -> tuple[Ints, Ints] | None:
-        from discreet._kernels.moves import released_parts
+        from discreet._kernels.walks import released_parts
 
         starts = np.empty(len(codes) + 1, np.int64)
         rows = np.empty(MOST_ENTRIES, np.int64)
@@ -130,7 +130,7 @@ class Moves:
 
     def _keeps_margins(self, codes: Codes, move: Ints) -> bool:
         """Does the move add up to nothing in every cell of every maximal margin?"""
-        from discreet._kernels.moves import keeps_sums
+        from discreet._kernels.walks import keeps_sums
 
         small, large = self._projections
         if not keeps_sums(codes, move, *small):

@@ -64,7 +64,7 @@ class Supports:
 
     def mosaics(self, codes: Codes, most: int) -> Codes | None:
         """All mosaics of the given cells in row-major order; None if there are more than `most`."""
-        from discreet._kernels.moves import mark, mosaics
+        from discreet._kernels.walks import mark, mosaics
 
         self._stamp += 1
         c = self._checks

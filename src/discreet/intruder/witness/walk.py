@@ -56,7 +56,7 @@ class Walks:
         self, table: Table, cells: Codes, tries: int, seed: int
     ) -> tuple[Table, Ints, Ints, int]:
         """Where a walk ends, the least and greatest values of `cells` on it, and its steps."""
-        from discreet._kernels.moves import walk
+        from discreet._kernels.walks import walk
 
         x = table.dense().ravel()
         low, high = x.copy(), x.copy()
@@ -78,7 +78,7 @@ class Walks:
     ) -> Ints:
         """Tables on a walk with long steps from `x`, one a row: every so many tries, or the one at
         its end that has costs of at most `goal`."""
-        from discreet._kernels.moves import stride
+        from discreet._kernels.walks import stride
 
         x, found = x.copy(), np.zeros((tries // every if every else 1, len(x)), np.int64)
         if not self.possible or not x.any():
@@ -92,7 +92,7 @@ class Walks:
     def dip(self, x: Ints, tries: int, seed: int, *, cost: Ints, goal: int) -> Ints:
         """The table with costs of at most `goal` at the end of a walk that may fall below zero, as
         a row, if it gets there."""
-        from discreet._kernels.moves import dip
+        from discreet._kernels.walks import dip
 
         x, closed = x.copy(), np.zeros(len(x), bool)
         if not self.possible or not x.any() or not cost.any():
