@@ -12,9 +12,9 @@ import httpx
 from served import Served, ask
 from sqlalchemy import select
 
-from discreet.server.accounts import Accounts
 from discreet.server.ledger.database import open_database
 from discreet.server.ledger.schema import Meter
+from discreet.server.people.accounts import Accounts
 
 CZECH = "/api/v1/datasets/czech"
 SEEN = re.compile(

@@ -25,13 +25,13 @@ from sqlalchemy.exc import OperationalError
 import lawcases
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError
-from discreet.server.catalogue import Catalogue, Withdrawn
-from discreet.server.counter import Counter
+from discreet.server.deciding.counter import Counter
+from discreet.server.deciding.unready import Unready
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify_all
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.ledger.schema import Dataset, Publication
-from discreet.server.unready import Unready
+from discreet.server.showing.catalogue import Catalogue, Withdrawn
 from discreet.table.table import Table
 
 SHAPES = ((2, 2), (3, 2), (2, 2, 2), (3, 3))

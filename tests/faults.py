@@ -20,7 +20,7 @@ from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import DisclosureError
-from discreet.server.counter import Counter
+from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify
 from discreet.server.ledger.database import open_database

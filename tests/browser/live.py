@@ -14,15 +14,15 @@ from playwright.sync_api import expect, sync_playwright
 from pydantic import SecretStr
 
 from discreet.decision.law.policy import Policy
-from discreet.server import custody
-from discreet.server.accounts import Accounts
 from discreet.server.app import create_app
-from discreet.server.catalogue import Catalogue
-from discreet.server.counter import Counter
-from discreet.server.identity import cookie_name
+from discreet.server.deciding.counter import Counter
 from discreet.server.ledger.database import migrate, open_database
+from discreet.server.people.accounts import Accounts
+from discreet.server.people.identity import cookie_name
+from discreet.server.services import Site
 from discreet.server.settings import Settings
-from discreet.server.site import Site
+from discreet.server.showing import staff_views
+from discreet.server.showing.catalogue import Catalogue
 from discreet.table.load import load
 from discreet.table.table import Table
 
@@ -93,7 +93,7 @@ class Live:
 
     def entries(self, slug):
         """Of the ledger."""
-        return custody.ledger_view(self.site, slug, 0, 1_000).entries
+        return staff_views.ledger_view(self.site, slug, 0, 1_000).entries
 
 
 @contextmanager

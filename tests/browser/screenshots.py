@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from browser.live import PHONE, Visits, chromium, find_chromium, live_server
-from discreet.server.describe import describe_data
+from discreet.server.showing.describe import describe_data
 from discreet.table.load import load
 
 OUT = ("ABC", "BCE", "DE", "ADF")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.data.codebook import Codebook
-from discreet.server.describe import describe
+from discreet.server.showing.describe import describe
 from discreet.table.table import Table
 
 TOWNS = ("Ash", "Birch", "Cedar Hill", "Dogwood")

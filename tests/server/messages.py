@@ -16,10 +16,10 @@ from babel.messages.pofile import read_po, write_po
 from discreet.decision.answering.answer import Why
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import promises
-from discreet.server import terms
-from discreet.server.languages import LANGUAGES, NUMBER
+from discreet.server.deciding import terms
 from discreet.server.pages import words
 from discreet.server.pages.render import PUBLIC
+from discreet.server.showing.languages import LANGUAGES, NUMBER
 
 SERVER = Path(terms.__file__).parent
 FOLDER = SERVER / "pages" / "languages"

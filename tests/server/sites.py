@@ -7,13 +7,13 @@ import httpx
 from argon2 import PasswordHasher
 
 from discreet.decision.law.policy import Policy
-from discreet.server.accounts import Accounts
 from discreet.server.app import create_app
-from discreet.server.catalogue import Catalogue
-from discreet.server.counter import Counter
+from discreet.server.deciding.counter import Counter
 from discreet.server.ledger.database import migrate, open_database
+from discreet.server.people.accounts import Accounts
+from discreet.server.services import Site
 from discreet.server.settings import Settings
-from discreet.server.site import Site
+from discreet.server.showing.catalogue import Catalogue
 from discreet.table.load import load
 
 MYOPIC = {"server.rule": "myopic", "bounds.proof": "outer", "server.slot": 0.0}

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from sqlalchemy import select, text
 
 from discreet.cli import main
-from discreet.server import invitations
-from discreet.server.accounts import AccountError, Accounts
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.ledger.schema import ApiKey, Session, User
-from discreet.server.trail import By
+from discreet.server.people import invitations
+from discreet.server.people.accounts import AccountError, Accounts
+from discreet.server.people.actors import By
 
 PASSWORD = "four quiet owls at noon"
 WEB = By("1", "192.0.2.1")
@@ -487,7 +487,7 @@ def test_an_account_that_is_not_there(accounts):
 @pytest.fixture
 def command(sqlite_url, monkeypatch):
     monkeypatch.setenv("DISCREET_DATABASE", sqlite_url)
-    monkeypatch.setattr("discreet.server.accounts.PasswordHasher", lambda: QUICK)
+    monkeypatch.setattr("discreet.server.people.accounts.PasswordHasher", lambda: QUICK)
 
     def run(line, typed=None):
         return CliRunner().invoke(main, ["accounts", *line.split()], input=typed)

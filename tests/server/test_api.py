@@ -12,8 +12,8 @@ from sqlalchemy.exc import OperationalError
 
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import promises
+from discreet.server.deciding.slots import until_slot
 from discreet.server.ledger.schema import Use
-from discreet.server.pace import until_slot
 from discreet.table.table import Table
 from server.sites import MYOPIC, PASSWORD, world
 
@@ -550,7 +550,7 @@ def test_decisions_by_the_data_leave_after_a_slot_or_a_doubling(here, send, monk
         waits.append((passed, slot, until_slot(passed, slot)))
         return waits[-1][2]
 
-    monkeypatch.setattr("discreet.server.pace.until_slot", noted)
+    monkeypatch.setattr("discreet.server.deciding.slots.until_slot", noted)
     start = time.monotonic()
     assert send(here.client()).status_code == 200
     assert time.monotonic() - start >= 0.3
@@ -663,6 +663,6 @@ def test_a_ticket_says_when_the_request_came(here, monkeypatch):
     """When it was decided would tell how long that took."""
     here.open(changes=MYOPIC | {"server.approval": "always"})
     came = "2026-01-01T00:00:00.000000+00:00"
-    monkeypatch.setattr("discreet.server.asking.now", lambda: came)
+    monkeypatch.setattr("discreet.server.deciding.requests.now", lambda: came)
     ticket = ask(here.client(), "Gender", "Income").json()["ticket"]
     assert here.client().get(ticket).json()["at"] == came

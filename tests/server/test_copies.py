@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from discreet.decision.law.policy import Policy
-from discreet.server import copies, news
-from discreet.server.catalogue import Catalogue
-from discreet.server.counter import Counter
+from discreet.server.deciding.counter import Counter
+from discreet.server.showing import copies, news
+from discreet.server.showing.catalogue import Catalogue
 from discreet.table.table import Table
 from server.sites import MYOPIC, world
 

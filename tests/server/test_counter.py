@@ -8,11 +8,11 @@ import pytest
 from discreet.decision.answering import Desk, Outcome, Status, Why
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
-from discreet.server.catalogue import Catalogue, NotPublished, Withdrawn
-from discreet.server.counter import Counter
+from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify
 from discreet.server.ledger.schema import Kind
+from discreet.server.showing.catalogue import Catalogue, NotPublished, Withdrawn
 from discreet.table.load import load
 from discreet.table.table import Table
 

@@ -18,10 +18,10 @@ from packaging.utils import canonicalize_name
 
 import containerfile
 from discreet.cli import main
+from discreet.server.deciding.unready import SAID
 from discreet.server.ledger.marks import OTHER_SECRET
-from discreet.server.operation import SILENT
+from discreet.server.operation.health import SILENT
 from discreet.server.settings import Settings
-from discreet.server.unready import SAID
 from server.deployed import DEPLOY, ROOT
 
 UNIT = DEPLOY / "discreet.service"

@@ -10,8 +10,8 @@ import pytest
 
 from discreet.data.codebook import Codebook
 from discreet.errors import CodebookError
-from discreet.server.areas import MOST, read_areas
-from discreet.server.describe import Words, describe, describe_data
+from discreet.server.showing.areas import MOST, read_areas
+from discreet.server.showing.describe import Words, describe, describe_data
 from discreet.table.load import load
 from discreet.table.table import Table
 

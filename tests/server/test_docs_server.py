@@ -9,9 +9,9 @@ from string import Template
 import pytest
 
 from discreet.server.api.roles import ACCOUNTS, ASKING, DECIDING, EVERYBODY, READING
-from discreet.server.describe import describe_data
 from discreet.server.launch import DataSpec
 from discreet.server.settings import Settings
+from discreet.server.showing.describe import describe_data
 from discreet.table.load import load
 from server.sites import world
 from test_docs import blocks, check_shown, commands, section
@@ -116,7 +116,7 @@ def test_every_route_is_documented_with_who_may_use_it(shown_site):
 
 def test_every_kind_of_the_trail_and_every_notice_is_explained():
     from discreet.server.ledger.trail import Event
-    from discreet.server.post import LETTERS
+    from discreet.server.notices.post import LETTERS
 
     text = ACCOUNTS_PAGE.read_text(encoding="utf-8")
     for name in (*Event, *LETTERS):

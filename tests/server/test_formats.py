@@ -20,11 +20,11 @@ from pysdmx.io.csv.sdmx20.reader import read as read_sdmx
 from discreet.data.describing import About
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError
-from discreet.server.catalogue import Overview, Published
-from discreet.server.describe import VariableWords, Words
 from discreet.server.formats import Citing, Format, as_json, as_json_stat, write
 from discreet.server.formats.citing import cited
 from discreet.server.formats.safe import csv_line, no_formula
+from discreet.server.showing.catalogue import Overview, Published
+from discreet.server.showing.describe import VariableWords, Words
 from server.loopback import quiet_import
 
 pyaxis = quiet_import()

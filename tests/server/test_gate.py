@@ -9,10 +9,10 @@ from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import DisclosureError, LedgerError
-from discreet.server.catalogue import Catalogue
-from discreet.server.counter import Counter
+from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Kind
+from discreet.server.showing.catalogue import Catalogue
 from discreet.table.formula import Formula
 from discreet.table.table import Table
 from server.sites import MYOPIC, world

@@ -17,14 +17,14 @@ from fastapi import Body, Depends, FastAPI, Form, Request, Response
 from pydantic import BaseModel
 
 from discreet.errors import DisclosureError, InconsistentRelease, LedgerError
-from discreet.server.accounts import Accounts
-from discreet.server.catalogue import NotPublished, UnknownDataset, Withdrawn
-from discreet.server.errors import Refused, add_handlers
-from discreet.server.guard import STRICT, Proxies, add_guards, limited
-from discreet.server.identity import Visitor, clear_cookie, needs, set_cookie, visitor
+from discreet.server.guards.errors import Refused, add_handlers
+from discreet.server.guards.guard import STRICT, Proxies, add_guards, limited
+from discreet.server.guards.rates import OwnRates
 from discreet.server.ledger.database import migrate, open_database
-from discreet.server.rates import OwnRates
+from discreet.server.people.accounts import Accounts
+from discreet.server.people.identity import Visitor, clear_cookie, needs, set_cookie, visitor
 from discreet.server.settings import Settings
+from discreet.server.showing.catalogue import NotPublished, UnknownDataset, Withdrawn
 
 PASSWORD = "four quiet owls at noon"
 ROLES = ("analyst", "custodian", "auditor")

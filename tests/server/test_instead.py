@@ -5,7 +5,7 @@ import pytest
 from discreet.decision.answering.desk import Desk
 from discreet.decision.answering.space import within
 from discreet.decision.law.policy import Policy
-from discreet.server.instead import MOST, instead
+from discreet.server.showing.instead import MOST, instead
 from discreet.table.load import load
 from server.sites import MYOPIC, world
 from server.test_pages import HTML

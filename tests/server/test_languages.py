@@ -6,8 +6,8 @@ import pytest
 from babel.messages.pofile import read_po
 
 from discreet.decision.law.policy import Policy
-from discreet.server.languages import LANGUAGES, computed, speaking
 from discreet.server.pages import words
+from discreet.server.showing.languages import LANGUAGES, computed, speaking
 from server.described import open_described
 from server.messages import FOLDER, every, strings
 from server.sites import MYOPIC, world

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from discreet.server.asking import leaving
-from discreet.server.counter import Counter
-from discreet.server.errors import Refused
-from discreet.server.keeper import Keeper
+from discreet.server.deciding.counter import Counter
+from discreet.server.deciding.current_desk import Keeper
+from discreet.server.deciding.pool import Pool
+from discreet.server.deciding.requests import leaving
+from discreet.server.guards.errors import Refused
 from discreet.server.ledger import store
-from discreet.server.pool import Pool
 from server.sites import MYOPIC, world
 
 API = "/api/v1/datasets/czech"
@@ -282,7 +282,9 @@ def margins(names="ABCDEF"):
 
 def test_identical_requests_are_one_entry_and_each_has_its_slot(czech, monkeypatch):
     public, paces = czech.client(), []
-    monkeypatch.setattr("discreet.server.pace.until_slot", lambda *_: paces.append(1) or 0.0)
+    monkeypatch.setattr(
+        "discreet.server.deciding.slots.until_slot", lambda *_: paces.append(1) or 0.0
+    )
     before = len(entries(czech.site))
 
     async def go():
@@ -451,7 +453,7 @@ def test_ready_while_others_write_and_not_when_nothing_can_be_decided(czech, mon
 
 def test_a_database_that_hangs_is_not_ready(czech, monkeypatch):
     held = Held()
-    monkeypatch.setattr("discreet.server.operation.PATIENCE", 0.05)
+    monkeypatch.setattr("discreet.server.operation.health.PATIENCE", 0.05)
     monkeypatch.setattr(Keeper, "trouble", lambda self: held())
     try:
         for _ in range(4):  # more than there are threads for it

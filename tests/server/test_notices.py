@@ -19,14 +19,14 @@ from pydantic import SecretStr
 from sqlalchemy import func, select
 
 from discreet.errors import DataError
-from discreet.server import invitations
-from discreet.server.accounts import Accounts
 from discreet.server.ledger.schema import Kind, Mark, Notice
 from discreet.server.ledger.store import append, open_dataset
-from discreet.server.notices import collect
-from discreet.server.post import PAUSES, Hook, Mailbox, Post, hook_key, posting
+from discreet.server.notices.notices import collect
+from discreet.server.notices.post import PAUSES, Hook, Mailbox, Post, hook_key, posting
+from discreet.server.people import invitations
+from discreet.server.people.accounts import Accounts
+from discreet.server.people.actors import By
 from discreet.server.settings import Settings
-from discreet.server.trail import By
 from server.sites import MYOPIC, world
 
 SECRET = "s" * 32

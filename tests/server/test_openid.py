@@ -12,14 +12,14 @@ from pydantic import SecretStr
 from sqlalchemy import select, text
 
 from discreet.errors import DataError
-from discreet.server import invitations
-from discreet.server.accounts import AccountError, Accounts
 from discreet.server.ledger.schema import User
 from discreet.server.ledger.trail import entries, verify_trail
-from discreet.server.openid import Provider, Vouched, read_map
+from discreet.server.people import invitations
+from discreet.server.people.accounts import AccountError, Accounts
+from discreet.server.people.actors import By
+from discreet.server.people.openid import Provider, Vouched, read_map
+from discreet.server.people.subjects import account_of
 from discreet.server.settings import Settings
-from discreet.server.subjects import account_of
-from discreet.server.trail import By
 from server.provider import CLIENT_SECRET, curve_key, other_key, provider, with_secret
 from server.sites import PASSWORD, Client, world
 

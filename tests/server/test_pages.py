@@ -11,19 +11,19 @@ from argon2 import PasswordHasher
 from pydantic import SecretStr
 
 from discreet.decision.law.policy import Policy
-from discreet.server.accounts import Accounts
 from discreet.server.app import create_app
-from discreet.server.catalogue import Catalogue
-from discreet.server.counter import Counter
+from discreet.server.deciding.counter import Counter
 from discreet.server.formats import Format
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.pages import words
 from discreet.server.pages.assets import asset
 from discreet.server.pages.charts import space_bars
 from discreet.server.pages.grid import grid
+from discreet.server.people.accounts import Accounts
+from discreet.server.services import Site
 from discreet.server.settings import Settings
-from discreet.server.site import Site
-from discreet.server.views import OrderView
+from discreet.server.showing.catalogue import Catalogue
+from discreet.server.showing.views import OrderView
 from discreet.table.load import load
 
 OURS = "https://tables.example"

@@ -14,13 +14,13 @@ from sqlalchemy.exc import OperationalError
 
 from discreet.errors import DataError
 from discreet.server.app import create_app
-from discreet.server.guard import Limits, Proxies
+from discreet.server.guards.guard import Limits, Proxies
+from discreet.server.guards.rates import DatabaseRates, OwnRates, RedisRates, rates_of
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Meter, Rate
-from discreet.server.meters import DAY, QUIET, Meters
-from discreet.server.rates import DatabaseRates, OwnRates, RedisRates, rates_of
+from discreet.server.operation.meters import DAY, QUIET, Meters
+from discreet.server.operation.uses import Uses
 from discreet.server.settings import Settings
-from discreet.server.uses import Uses
 from server.sites import world
 
 SECRET = b"of these tests"

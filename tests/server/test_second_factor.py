@@ -12,10 +12,10 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from discreet.cli import main
-from discreet.server.accounts import AccountError, Accounts
 from discreet.server.ledger.trail import entries
-from discreet.server.second_factor import FREE, Paused, SecondFactors, remove_factor
-from discreet.server.trail import By
+from discreet.server.people.accounts import AccountError, Accounts
+from discreet.server.people.actors import By
+from discreet.server.people.second_factor import FREE, Paused, SecondFactors, remove_factor
 from server.sites import PASSWORD, Client, world
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -9,10 +9,10 @@ import pytest
 
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError
-from discreet.server.codings import other_codings
 from discreet.server.pages.grid import grid
 from discreet.server.pages.layout import Show, laid_out
 from discreet.server.pages.maps import draw_map
+from discreet.server.showing.codings import other_codings
 from discreet.table.table import Table
 from server.described import AGES, TOWNS, open_described
 from server.sites import MYOPIC, world

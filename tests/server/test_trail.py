@@ -13,13 +13,13 @@ from sqlalchemy.exc import DBAPIError
 
 from discreet.cli import main
 from discreet.errors import LedgerError
-from discreet.server import invitations
-from discreet.server.accounts import AccountError, Accounts
 from discreet.server.ledger.backup import backup, export_all, restore
 from discreet.server.ledger.database import open_database
 from discreet.server.ledger.schema import Mark, Trail
 from discreet.server.ledger.trail import Event, append, entries, verify_trail
-from discreet.server.trail import ALL, EACH, By, operator
+from discreet.server.people import invitations
+from discreet.server.people.accounts import AccountError, Accounts
+from discreet.server.people.actors import ALL, EACH, By, operator
 from server.sites import MYOPIC, PASSWORD, world
 from server.test_ledger import change
 
@@ -335,7 +335,7 @@ def command(new_sqlite, monkeypatch):
     migrate(url)
     monkeypatch.setenv("DISCREET_DATABASE", url)
     monkeypatch.setenv("DISCREET_OPERATOR", "the night shift")
-    monkeypatch.setattr("discreet.server.accounts.PasswordHasher", lambda: QUICK)
+    monkeypatch.setattr("discreet.server.people.accounts.PasswordHasher", lambda: QUICK)
 
     def run(*line, typed=None):
         return CliRunner().invoke(main, line, input=typed)

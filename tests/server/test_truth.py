@@ -12,16 +12,17 @@ from sqlalchemy.exc import OperationalError
 from discreet.decision.answering import Outcome, Why
 from discreet.decision.law.policy import Policy
 from discreet.errors import LedgerError
-from discreet.server import keeper, launch
-from discreet.server.catalogue import Catalogue, NotPublished
-from discreet.server.counter import Counter
+from discreet.server import launch
+from discreet.server.deciding import current_desk
+from discreet.server.deciding.counter import Counter
+from discreet.server.deciding.unready import Unready
 from discreet.server.launch import DataSpec, build_site, prepare
 from discreet.server.ledger import backup, store
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.ledger.marks import SECRET as SECRET_MARK
 from discreet.server.ledger.schema import Mark
 from discreet.server.settings import Settings
-from discreet.server.unready import Unready
+from discreet.server.showing.catalogue import Catalogue, NotPublished
 from discreet.table.load import load
 from server.sites import world
 
@@ -234,7 +235,7 @@ def made(tmp_path):
 
 def test_a_clock_set_back_is_said(made, monkeypatch):
     client = made.client()
-    monkeypatch.setattr(keeper, "now", lambda: "2001-01-01T00:00:00.000000+00:00")
+    monkeypatch.setattr(current_desk, "now", lambda: "2001-01-01T00:00:00.000000+00:00")
     answer = client.post("/api/v1/datasets/tract/requests", {"variables": ["Gender", "Income"]})
     assert answer.status_code == 503
     assert "the clock says 2001-01-01T00:00:00" in answer.json()["error"]["message"]

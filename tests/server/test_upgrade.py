@@ -12,14 +12,14 @@ from click.testing import CliRunner
 from discreet.cli import main
 from discreet.decision.law.policy import Policy
 from discreet.errors import LedgerError
-from discreet.server.accounts import Accounts
-from discreet.server.catalogue import Catalogue, Withdrawn
-from discreet.server.counter import Counter
+from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.backup import backup, export_all, restore
 from discreet.server.ledger.chain import verify_all
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.ledger.trail import verify_trail
+from discreet.server.people.accounts import Accounts
+from discreet.server.showing.catalogue import Catalogue, Withdrawn
 from discreet.table.load import load
 from discreet.table.table import Table
 from server.data.make_previous import PASSWORD, SECRET

@@ -13,7 +13,7 @@ from discreet.cli.ledger import database_option
 from discreet.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from discreet.server.accounts import Accounts
+    from discreet.server.people.accounts import Accounts
 
 ROLES = ("analyst", "custodian", "auditor")
 password_option = click.option(
@@ -98,8 +98,8 @@ def no_factor_command(name: str, database: str) -> None:
     """Remove an account's second factor, if the device and the recovery codes are lost."""
 
     def remove(accounts: Accounts, user_id: int) -> None:
-        from discreet.server.second_factor import remove_factor
-        from discreet.server.trail import By
+        from discreet.server.people.actors import By
+        from discreet.server.people.second_factor import remove_factor
 
         remove_factor(accounts, user_id, By.operator())
 
@@ -161,8 +161,8 @@ def _accounts(database: str) -> Iterator[Accounts]:
     from discreet.errors import LedgerError
 
     try:
-        from discreet.server.accounts import Accounts
         from discreet.server.ledger.database import open_database
+        from discreet.server.people.accounts import Accounts
     except ModuleNotFoundError as error:
         raise LedgerError(
             f"accounts need {error.name}; install it with pip install 'discreet[server]'."

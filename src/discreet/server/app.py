@@ -12,8 +12,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.concurrency import run_in_threadpool
 
-from discreet.server import logs, operation, pages
-from discreet.server.accounts import Accounts
+from discreet.server import pages
 from discreet.server.api import (
     accounts,
     custodian,
@@ -25,25 +24,27 @@ from discreet.server.api import (
     trail,
 )
 from discreet.server.api.roles import API, EVERYBODY, ROLES
-from discreet.server.catalogue import Catalogue
-from discreet.server.copies import Copies
-from discreet.server.cors import Cors
-from discreet.server.counter import Counter
-from discreet.server.errors import add_handlers
-from discreet.server.guard import add_guards
-from discreet.server.identity import cookie_name
+from discreet.server.deciding.counter import Counter
+from discreet.server.guards.cors import Cors
+from discreet.server.guards.errors import add_handlers
+from discreet.server.guards.guard import add_guards
+from discreet.server.guards.rates import rates_of
 from discreet.server.ledger.database import open_database
-from discreet.server.news import News
-from discreet.server.openid import Provider
-from discreet.server.post import Post, posting
+from discreet.server.notices.post import Post, posting
+from discreet.server.operation import health, logs
+from discreet.server.operation.upkeep import upkeep
+from discreet.server.people.accounts import Accounts
+from discreet.server.people.actors import Refusals
+from discreet.server.people.identity import cookie_name
+from discreet.server.people.openid import Provider
+from discreet.server.people.second_factor import SecondFactors
 from discreet.server.pxweb import first, second
-from discreet.server.rates import rates_of
-from discreet.server.search import Search
-from discreet.server.second_factor import SecondFactors
+from discreet.server.services import Site
 from discreet.server.settings import Settings
-from discreet.server.site import Site
-from discreet.server.trail import Refusals
-from discreet.server.upkeep import upkeep
+from discreet.server.showing.catalogue import Catalogue
+from discreet.server.showing.copies import Copies
+from discreet.server.showing.news import News
+from discreet.server.showing.search import Search
 
 TAGS = [
     {"name": "data sets", "description": "What is served, how a table stands, what is out."},
@@ -90,7 +91,7 @@ def create_app(settings: Settings, site: Site | None = None, *, quiet: bool = Fa
         lifespan=lifespan,
         redirect_slashes=False,
     )
-    app.state.site, app.state.metrics = site, operation.Metrics(site)
+    app.state.site, app.state.metrics = site, health.Metrics(site)
     app.state.provider = Provider.of(settings)
     app.state.post = Post(site.accounts, settings)
     app.state.factors = SecondFactors(site.accounts, settings.secret.get_secret_value())

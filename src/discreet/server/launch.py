@@ -18,18 +18,18 @@ from sqlalchemy import make_url
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, LedgerError
 from discreet.look.progress import working
-from discreet.server.accounts import Accounts
-from discreet.server.catalogue import Catalogue
-from discreet.server.counter import Counter
-from discreet.server.describe import describe_data
+from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify_all
 from discreet.server.ledger.database import Database, migrate, open_database
 from discreet.server.ledger.marks import OTHER_SECRET, in_use
-from discreet.server.logs import log
+from discreet.server.operation.logs import log
+from discreet.server.people.accounts import Accounts
+from discreet.server.people.actors import operator
+from discreet.server.services import Site
 from discreet.server.settings import Settings
-from discreet.server.site import Site
-from discreet.server.trail import operator
+from discreet.server.showing.catalogue import Catalogue
+from discreet.server.showing.describe import describe_data
 from discreet.table.formula import Formula
 from discreet.table.load import load
 from discreet.table.table import Table

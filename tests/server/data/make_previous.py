@@ -29,12 +29,12 @@ def write(url):
     """Every kind of entry, a vintage, accounts; gives a custodian's key."""
     from argon2 import PasswordHasher
 
-    import discreet.server.counter as counting
+    import discreet.server.deciding.counter as counting
     from discreet.decision.law.policy import Policy
-    from discreet.server.accounts import Accounts
-    from discreet.server.counter import Counter
+    from discreet.server.deciding.counter import Counter
     from discreet.server.ledger import schema
     from discreet.server.ledger.database import migrate, open_database
+    from discreet.server.people.accounts import Accounts
     from discreet.table.load import load
     from discreet.table.table import Table
 

@@ -9,17 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from discreet.server import invitations, logins
-from discreet.server.accounts import Account, Key
 from discreet.server.api.replies import Number
 from discreet.server.api.roles import API, Allowed, documented
-from discreet.server.errors import Refused
-from discreet.server.guard import limited
-from discreet.server.identity import Visitor, clear_cookie, set_cookie
-from discreet.server.logins import InvitationView
-from discreet.server.site import site_of
-from discreet.server.trail import address_of, by
-from discreet.server.views import View
+from discreet.server.guards.errors import Refused
+from discreet.server.guards.guard import limited
+from discreet.server.people import invitations, logins
+from discreet.server.people.accounts import Account, Key
+from discreet.server.people.actors import address_of, by
+from discreet.server.people.identity import Visitor, clear_cookie, set_cookie
+from discreet.server.people.logins import InvitationView
+from discreet.server.services import site_of
+from discreet.server.showing.views import View
 
 router = APIRouter(prefix=API, tags=["accounts"])
 RoleOfAccount = Literal["analyst", "custodian", "auditor"]

@@ -12,8 +12,10 @@ from starlette.requests import Request
 from discreet.errors import DisclosureError
 from discreet.server.api.replies import Number, Slug, Text
 from discreet.server.api.roles import ONE, Allowed, documented
-from discreet.server.asking import deciding
-from discreet.server.custody import (
+from discreet.server.deciding.requests import deciding
+from discreet.server.guards.errors import Refused
+from discreet.server.services import site_of
+from discreet.server.showing.staff_views import (
     DryRunView,
     LedgerView,
     ListedView,
@@ -32,9 +34,7 @@ from discreet.server.custody import (
     space_view,
     verification_view,
 )
-from discreet.server.errors import Refused
-from discreet.server.site import site_of
-from discreet.server.views import DecisionView, chosen, decision_view, served
+from discreet.server.showing.views import DecisionView, chosen, decision_view, served
 
 T = TypeVar("T")
 router = APIRouter(prefix=ONE, tags=["custody"])

@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from discreet.server.api.replies import Slug, tagged
 from discreet.server.api.roles import API, Allowed, documented
-from discreet.server.asking import describe, look
-from discreet.server.languages import speaking
-from discreet.server.site import site_of
-from discreet.server.views import (
+from discreet.server.deciding.requests import describe, look
+from discreet.server.services import site_of
+from discreet.server.showing.languages import speaking
+from discreet.server.showing.views import (
     DatasetsView,
     DatasetView,
     FrontierView,

@@ -19,11 +19,11 @@ from discreet.server.api.tables import (
     base_address,
     sent,
 )
-from discreet.server.catalogue import Published
 from discreet.server.formats import Citing, Format
 from discreet.server.formats.citing import cited
-from discreet.server.naming import chosen, read_levels, read_where
-from discreet.server.site import Site, site_of
+from discreet.server.services import Site, site_of
+from discreet.server.showing.catalogue import Published
+from discreet.server.showing.naming import chosen, read_levels, read_where
 
 router = APIRouter(prefix=f"{ONE}/entries", tags=["tables"])
 SUFFIXES = {Citing.TEXT: "txt", Citing.BIBTEX: "bib", Citing.RIS: "ris"}

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from discreet.decision.answering.answer import Outcome
 from discreet.server.api.replies import Number, Slug
 from discreet.server.api.roles import ONE, Allowed, documented
-from discreet.server.asking import ask
-from discreet.server.errors import Refused
-from discreet.server.guard import limited
-from discreet.server.site import site_of
-from discreet.server.views import DecisionView, RequestBody, TicketView, ticket_view
+from discreet.server.deciding.requests import ask
+from discreet.server.guards.errors import Refused
+from discreet.server.guards.guard import limited
+from discreet.server.services import site_of
+from discreet.server.showing.views import DecisionView, RequestBody, TicketView, ticket_view
 
 router = APIRouter(prefix=f"{ONE}/requests", tags=["requests"])
 PENDING: dict[int | str, dict[str, Any]] = {

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import Depends
 from starlette.requests import Request
 
-from discreet.server.identity import RoleName, Visitor, needs, visitor
-from discreet.server.views import ErrorView
+from discreet.server.people.identity import RoleName, Visitor, needs, visitor
+from discreet.server.showing.views import ErrorView
 
 Roles = frozenset[RoleName]
 

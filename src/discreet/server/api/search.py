@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from discreet.server.api.replies import tagged
 from discreet.server.api.roles import API, Allowed, documented
-from discreet.server.naming import dataset_address, table_address
-from discreet.server.search import Hit, search_of
-from discreet.server.shapes import Names, View
+from discreet.server.showing.naming import dataset_address, table_address
+from discreet.server.showing.search import Hit, search_of
+from discreet.server.showing.shapes import Names, View
 
 router = APIRouter(prefix=f"{API}/search", tags=["data sets"])
 SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that was sent."}}

@@ -12,13 +12,13 @@ from starlette.responses import Response
 
 from discreet.server.api.replies import Slug, Text, known, with_tag
 from discreet.server.api.roles import ONE, Allowed, documented
-from discreet.server.asking import deciding
-from discreet.server.catalogue import Published
+from discreet.server.deciding.requests import deciding
 from discreet.server.formats import MEDIA_TYPES, Format, write
-from discreet.server.naming import read_levels
-from discreet.server.shapes import AboutView, NamedView
-from discreet.server.site import site_of
-from discreet.server.views import Names, View, read_margin, read_where, served
+from discreet.server.services import site_of
+from discreet.server.showing.catalogue import Published
+from discreet.server.showing.naming import read_levels
+from discreet.server.showing.shapes import AboutView, NamedView
+from discreet.server.showing.views import Names, View, read_margin, read_where, served
 
 router = APIRouter(prefix=f"{ONE}/tables", tags=["tables"])
 MARGIN = re.compile(r"/datasets/[^/]+/tables/(.+?)(?:/withdraw)?$")

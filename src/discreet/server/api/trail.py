@@ -8,9 +8,14 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 
 from discreet.server.api.roles import API, Allowed, documented
-from discreet.server.auditing import TrailVerification, TrailView, trail_view, verification_view
 from discreet.server.ledger.trail import Event
-from discreet.server.site import site_of
+from discreet.server.people.trail_views import (
+    TrailVerification,
+    TrailView,
+    trail_view,
+    verification_view,
+)
+from discreet.server.services import site_of
 
 router = APIRouter(prefix=f"{API}/trail", tags=["accounts"])
 Whole = Annotated[int | None, Query(ge=1, le=2**31 - 1)]

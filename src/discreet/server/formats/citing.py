@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from discreet.server.catalogue import Published
+from discreet.server.showing.catalogue import Published
 
 BIBTEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": "\\textbackslash{}",
                        "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"})  # fmt: skip

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.server.catalogue import Published
 from discreet.server.formats.citing import citation, heading
 from discreet.server.formats.plain import about
+from discreet.server.showing.catalogue import Published
 
 
 def as_json_stat(table: Published, base: str = "", publisher: str = "") -> dict[str, Any]:

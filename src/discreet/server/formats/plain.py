@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.server.catalogue import Published
 from discreet.server.formats.citing import source
 from discreet.server.formats.safe import csv_cells, csv_line
+from discreet.server.showing.catalogue import Published
 
 
 def as_json(table: Published, base: str = "", publisher: str = "") -> dict[str, Any]:

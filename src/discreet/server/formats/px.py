@@ -11,9 +11,9 @@ from datetime import datetime
 
 import numpy as np
 
-from discreet.server.catalogue import Published
 from discreet.server.formats.citing import citation, heading
 from discreet.server.formats.codes import codes
+from discreet.server.showing.catalogue import Published
 
 WIDTH = 240  # characters of a line; the format allows 256
 MATRIX = 20  # characters of a name

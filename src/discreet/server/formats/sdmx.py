@@ -6,9 +6,9 @@ structure definition. No field can begin with a sign: codes begin with letters o
 
 from __future__ import annotations
 
-from discreet.server.catalogue import Published
 from discreet.server.formats.codes import codes
 from discreet.server.formats.safe import csv_cells, csv_field, csv_line
+from discreet.server.showing.catalogue import Published
 
 AGENCY = "DISCREET"
 TAKEN = ("STRUCTURE", "STRUCTURE_ID", "ACTION", "OBS_VALUE")

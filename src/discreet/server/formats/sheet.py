@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from discreet.errors import DisclosureError
-from discreet.server.catalogue import Published
+from discreet.server.deciding.terms import policy_words
 from discreet.server.formats.citing import citation, heading, permanent
 from discreet.server.formats.plain import cells, count_column
-from discreet.server.terms import policy_words
+from discreet.server.showing.catalogue import Published
 
 MOST_ROWS = 1_048_575  # of a sheet, without the head
 LONGEST = 32_767  # characters of a cell

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from discreet.server.catalogue import Published
 from discreet.server.formats.jsonstat import as_json_stat
 from discreet.server.formats.plain import as_json, csv_bytes, json_bytes, parquet_bytes
 from discreet.server.formats.px import px
 from discreet.server.formats.sdmx import sdmx_csv
 from discreet.server.formats.sheet import workbook
+from discreet.server.showing.catalogue import Published
 
 
 class Format(StrEnum):

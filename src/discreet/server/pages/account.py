@@ -7,14 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from discreet.server.accounts import AccountError
 from discreet.server.api.roles import ACCOUNTS
-from discreet.server.guard import limited
-from discreet.server.identity import Visitor, needs, set_cookie
-from discreet.server.logins import check_factor, factors_of
+from discreet.server.guards.guard import limited
 from discreet.server.pages.render import page
-from discreet.server.site import Site, site_of
-from discreet.server.trail import address_of, by
+from discreet.server.people.accounts import AccountError
+from discreet.server.people.actors import address_of, by
+from discreet.server.people.identity import Visitor, needs, set_cookie
+from discreet.server.people.logins import check_factor, factors_of
+from discreet.server.services import Site, site_of
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]

@@ -7,14 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from discreet.server import invitations
-from discreet.server.accounts import Account, AccountError
-from discreet.server.identity import Visitor, needs
-from discreet.server.invitations import Invitation
-from discreet.server.logins import InvitationView, hand_over
 from discreet.server.pages.render import page
-from discreet.server.site import Site, site_of
-from discreet.server.trail import by
+from discreet.server.people import invitations
+from discreet.server.people.accounts import Account, AccountError
+from discreet.server.people.actors import by
+from discreet.server.people.identity import Visitor, needs
+from discreet.server.people.invitations import Invitation
+from discreet.server.people.logins import InvitationView, hand_over
+from discreet.server.services import Site, site_of
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]

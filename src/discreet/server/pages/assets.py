@@ -9,7 +9,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Request, Response
 
 from discreet.look.palette import DARK, FONT, LIGHT, Palette
-from discreet.server.errors import Refused
+from discreet.server.guards.errors import Refused
 
 router = APIRouter()
 KINDS = {"site.css": "text/css", "site.js": "text/javascript", "site.svg": "image/svg+xml"}

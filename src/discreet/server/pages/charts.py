@@ -16,12 +16,12 @@ from markupsafe import Markup, escape
 from discreet.decision.answering.answer import Status
 from discreet.look.palette import plural
 from discreet.look.theme import NARROW, WIDE, printable
-from discreet.server.catalogue import Published
-from discreet.server.languages import gettext as _
-from discreet.server.languages import ngettext
 from discreet.server.pages.grid import Grid
 from discreet.server.pages.words import number, percent
-from discreet.server.views import OrderView
+from discreet.server.showing.catalogue import Published
+from discreet.server.showing.languages import gettext as _
+from discreet.server.showing.languages import ngettext
+from discreet.server.showing.views import OrderView
 
 BAR, GAP, LINE = 16, 8, 18
 LETTER = 6.6  # pixels of a letter of 12

@@ -9,14 +9,14 @@ from fastapi.responses import RedirectResponse, Response
 
 from discreet.decision.answering.answer import Outcome
 from discreet.errors import DisclosureError
-from discreet.server import custody, views
-from discreet.server.asking import deciding
-from discreet.server.custody import CostView, PendingItem, VerificationView
-from discreet.server.errors import Refused
-from discreet.server.identity import Visitor, needs
+from discreet.server.deciding.requests import deciding
+from discreet.server.guards.errors import Refused
 from discreet.server.pages.charts import space_bars, totals
 from discreet.server.pages.render import page
-from discreet.server.site import Site, site_of
+from discreet.server.people.identity import Visitor, needs
+from discreet.server.services import Site, site_of
+from discreet.server.showing import staff_views, views
+from discreet.server.showing.staff_views import CostView, PendingItem, VerificationView
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]
@@ -40,7 +40,7 @@ def desks(request: Request, site: Here, who: Staff) -> Response:
         (
             overview,
             overview.slug in site.counter.served,
-            len(custody.pending_view(site, overview.slug).pending),
+            len(staff_views.pending_view(site, overview.slug).pending),
         )
         for overview in site.catalogue.datasets()
     ]
@@ -65,8 +65,8 @@ def _desk(
 ) -> Response:
     """The query space, the risk left and what waits; of the cells, custodians see which."""
     decides = who.role == "custodian"
-    space = custody.space_view(site, slug, cells=decides)
-    waiting = custody.pending_view(site, slug).pending if decides else []
+    space = staff_views.space_view(site, slug, cells=decides)
+    waiting = staff_views.pending_view(site, slug).pending if decides else []
     return page(
         request,
         "desk",
@@ -91,7 +91,7 @@ def pending(request: Request, site: Here, who: Custodian, slug: str, number: int
     """One request, with what it would close off."""
     overview = site.catalogue.dataset(slug)
     views.served(site, slug)
-    waiting = custody.pending_view(site, slug).pending
+    waiting = staff_views.pending_view(site, slug).pending
     found = [_costed(site, slug, one, LONGER) for one in waiting if one.number == number]
     if not found:
         raise Refused(404, "not_found", f"no request {number} is pending.")
@@ -160,7 +160,7 @@ def ledger(
 @router.post("/desk/{slug}/ledger/verify")
 def verify(request: Request, site: Here, who: Staff, slug: str) -> Response:
     """Is the ledger as it was written?"""
-    return _ledger(request, site, who, slug, 1, custody.verification_view(site, slug))
+    return _ledger(request, site, who, slug, 1, staff_views.verification_view(site, slug))
 
 
 def _ledger(
@@ -178,7 +178,7 @@ def _ledger(
         raise Refused(404, "not_found", f"the ledger has {pages} pages.")
     last = overview.head - (number - 1) * ENTRIES
     first = max(0, last - ENTRIES)
-    entries = custody.ledger_view(site, slug, first, last - first).entries
+    entries = staff_views.ledger_view(site, slug, first, last - first).entries
     return page(
         request,
         "ledger",
@@ -198,7 +198,7 @@ def _ledger(
 @deciding
 def refusals(request: Request, site: Here, who: Custodian, slug: str) -> Response:
     """What was refused, and what that tells."""
-    found = custody.refusals_view(site, slug)
+    found = staff_views.refusals_view(site, slug)
     overview = site.catalogue.dataset(slug)
     speaks = overview.policy.server.speaks
     return page(request, "refusals", who, dataset=overview, found=found, speaks=speaks)

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
-from discreet.server.languages import later
 from discreet.server.pages.login import local, login_page
 from discreet.server.pages.render import page
+from discreet.server.showing.languages import later
 
 WRONG = later("Something went wrong")
 HEADINGS = {

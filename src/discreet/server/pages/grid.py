@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DisclosureError
-from discreet.server.catalogue import Published
 from discreet.server.pages.layout import Layout, Show, usual_of
 from discreet.server.pages.words import number, percent
+from discreet.server.showing.catalogue import Published
 
 Ints = NDArray[np.int64]
 ROWS = 60  # of a page

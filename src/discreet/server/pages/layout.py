@@ -8,7 +8,7 @@ from enum import StrEnum
 from math import prod
 
 from discreet.errors import DisclosureError
-from discreet.server.catalogue import Published
+from discreet.server.showing.catalogue import Published
 
 COLUMNS = 8  # more categories stand in rows, unless somebody wants them in columns
 MOST_COLUMNS = 120

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from discreet.errors import DisclosureError
-from discreet.server import custody, views
-from discreet.server.asking import deciding
-from discreet.server.identity import Visitor, needs
+from discreet.server.deciding.requests import deciding
 from discreet.server.pages.render import page
-from discreet.server.site import Site, site_of
+from discreet.server.people.identity import Visitor, needs
+from discreet.server.services import Site, site_of
+from discreet.server.showing import staff_views, views
 from discreet.table.formula import Formula
 
 router = APIRouter()
@@ -64,7 +64,7 @@ def _listed(
     status: int = 200,
 ) -> Response:
     overview = site.catalogue.dataset(slug)
-    margins = custody.listed_view(site, slug).margins
+    margins = staff_views.listed_view(site, slug).margins
     lines = [str(Formula.of([margin], overview.names)) for margin in margins or ()]
     return page(
         request,

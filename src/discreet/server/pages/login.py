@@ -8,16 +8,16 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
-from discreet.server import invitations
-from discreet.server.accounts import AccountError
-from discreet.server.errors import Refused
-from discreet.server.guard import limited
-from discreet.server.identity import Visitor, Waiting, anybody, factor_needed, set_cookie
-from discreet.server.logins import check_code, log_out, token_of
-from discreet.server.openid import Provider
+from discreet.server.guards.errors import Refused
+from discreet.server.guards.guard import limited
 from discreet.server.pages.render import page
-from discreet.server.site import Site, site_of
-from discreet.server.trail import address_of
+from discreet.server.people import invitations
+from discreet.server.people.accounts import AccountError
+from discreet.server.people.actors import address_of
+from discreet.server.people.identity import Visitor, Waiting, anybody, factor_needed, set_cookie
+from discreet.server.people.logins import check_code, log_out, token_of
+from discreet.server.people.openid import Provider
+from discreet.server.services import Site, site_of
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]

@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from discreet.look.palette import EN_DASH
 from discreet.look.theme import printable
-from discreet.server.areas import Areas
-from discreet.server.catalogue import Published
-from discreet.server.languages import gettext as _
 from discreet.server.pages.words import number, percent
+from discreet.server.showing.areas import Areas
+from discreet.server.showing.catalogue import Published
+from discreet.server.showing.languages import gettext as _
 
 CLASSES = 5  # of colours, each with as many areas as the others
 

@@ -7,17 +7,17 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from discreet.server.errors import Refused
-from discreet.server.guard import limited
-from discreet.server.identity import Visitor, anybody, clear_cookie, cookie_name, set_cookie
+from discreet.server.guards.errors import Refused
+from discreet.server.guards.guard import limited
 from discreet.server.ledger.trail import Event
-from discreet.server.logins import token_of
-from discreet.server.openid import CALLBACK, LIFE, OpenIDError, Provider
 from discreet.server.pages.login import entered, home, local, login_page
+from discreet.server.people.actors import address_of
+from discreet.server.people.identity import Visitor, anybody, clear_cookie, cookie_name, set_cookie
+from discreet.server.people.logins import token_of
+from discreet.server.people.openid import CALLBACK, LIFE, OpenIDError, Provider
+from discreet.server.people.subjects import account_of
+from discreet.server.services import Site, site_of
 from discreet.server.settings import Settings
-from discreet.server.site import Site, site_of
-from discreet.server.subjects import account_of
-from discreet.server.trail import address_of
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]

@@ -13,10 +13,10 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from discreet.errors import DisclosureError
-from discreet.server.catalogue import Overview, Published
-from discreet.server.naming import read_levels, read_where
 from discreet.server.pages.layout import Layout, Show, usual, usual_of
 from discreet.server.pages.places import Place
+from discreet.server.showing.catalogue import Overview, Published
+from discreet.server.showing.naming import read_levels, read_where
 
 Texts = Annotated[list[str], Field(max_length=1_000)]
 ROWS, COLUMNS = "rows", "cols"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
-from discreet.server.catalogue import Published
-from discreet.server.naming import margin_path
+from discreet.server.showing.catalogue import Published
+from discreet.server.showing.naming import margin_path
 
 Pairs = Iterable[tuple[str, str]]
 

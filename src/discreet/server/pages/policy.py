@@ -13,14 +13,14 @@ from starlette.datastructures import FormData
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.policy import sections as every_section
 from discreet.errors import DisclosureError, PolicyError
-from discreet.server import custody, views
-from discreet.server.asking import deciding
-from discreet.server.catalogue import Overview
-from discreet.server.errors import Refused
-from discreet.server.identity import Visitor, needs
+from discreet.server.deciding.requests import deciding
+from discreet.server.guards.errors import Refused
 from discreet.server.pages.charts import space_bars
 from discreet.server.pages.render import page
-from discreet.server.site import Site, site_of
+from discreet.server.people.identity import Visitor, needs
+from discreet.server.services import Site, site_of
+from discreet.server.showing import staff_views, views
+from discreet.server.showing.catalogue import Overview
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]
@@ -109,7 +109,7 @@ def try_policy(request: Request, site: Here, who: Custodian, slug: str, sent: Fi
     overview = site.catalogue.dataset(slug)
     try:
         wanted = changes(overview.policy, sent)
-        run = custody.dry_run_view(site, slug, wanted)
+        run = staff_views.dry_run_view(site, slug, wanted)
     except DisclosureError as error:
         return _policy(request, who, overview, error=str(error), sent=sent, status=422)
     now = overview.policy.to_dict()
@@ -136,7 +136,7 @@ def change_policy(
     if sent.get("version") != str(overview.policy_version):
         raise Refused(409, "conflict", CHANGED)
     try:
-        wanted = custody.checked_changes(site, slug, changes(overview.policy, sent))
+        wanted = staff_views.checked_changes(site, slug, changes(overview.policy, sent))
         note = str(sent.get("note", ""))[:1_000]
         version = site.counter.change_policy(slug, wanted, who.actor, note)
     except DisclosureError as error:
@@ -161,7 +161,7 @@ def _policy(
         who,
         status=status,
         dataset=overview,
-        proposed=custody.policy_view(site_of(request), overview.slug).proposed,
+        proposed=staff_views.policy_view(site_of(request), overview.slug).proposed,
         sections=sections(overview.policy),
         sent=sent or {},
         said=said,

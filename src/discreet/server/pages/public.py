@@ -8,14 +8,15 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from discreet.server import asking, views
 from discreet.server.api.roles import ASKING
-from discreet.server.errors import Refused
-from discreet.server.guard import limited
-from discreet.server.identity import Visitor, needs, visitor
+from discreet.server.deciding import requests
+from discreet.server.guards.errors import Refused
+from discreet.server.guards.guard import limited
 from discreet.server.pages.render import page
-from discreet.server.search import search_of
-from discreet.server.site import Site, site_of
+from discreet.server.people.identity import Visitor, needs, visitor
+from discreet.server.services import Site, site_of
+from discreet.server.showing import views
+from discreet.server.showing.search import search_of
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]
@@ -41,7 +42,7 @@ async def dataset(
 ) -> Response:
     """Pick variables; with some picked, how their table stands."""
     chosen = list(dict.fromkeys(v or ()))
-    answer = await asking.look(request, slug, chosen) if chosen else None
+    answer = await requests.look(request, slug, chosen) if chosen else None
 
     def work() -> Response:
         return page(
@@ -66,7 +67,7 @@ async def ask(
     v: Annotated[list[str], Form(max_length=1_000)],
 ) -> Response:
     """Ask for a table, and what came of it."""
-    told = await asking.ask(request, slug, list(dict.fromkeys(v)), who)
+    told = await requests.ask(request, slug, list(dict.fromkeys(v)), who)
     overview = await run_in_threadpool(site.catalogue.dataset, slug)
     near, offered = [near.margin for near in told.near], told.instead
     return page(request, "asked", who, dataset=overview, told=told, near=near, instead=offered)

@@ -12,8 +12,11 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from discreet.look import palette
-from discreet.server.identity import Visitor
-from discreet.server.languages import (
+from discreet.server.pages import words
+from discreet.server.pages.assets import asset
+from discreet.server.people.identity import Visitor
+from discreet.server.services import site_of
+from discreet.server.showing.languages import (
     COOKIE,
     ENGLISH,
     LANGUAGES,
@@ -22,10 +25,7 @@ from discreet.server.languages import (
     ngettext,
     speaking,
 )
-from discreet.server.pages import words
-from discreet.server.pages.assets import asset
-from discreet.server.site import site_of
-from discreet.server.views import margin_path
+from discreet.server.showing.views import margin_path
 
 PUBLIC = {  # templates in every language; the others are for staff, in English
     "about", "asked", "dataset", "datasets", "error", "reference", "search", "table", "withdrawn",

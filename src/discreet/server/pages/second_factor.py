@@ -9,16 +9,16 @@ import segno
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from discreet.server.accounts import AccountError
-from discreet.server.errors import Refused
-from discreet.server.guard import limited
-from discreet.server.identity import Visitor, Waiting, anybody, needs, visitor
-from discreet.server.logins import check_code, factors_of, token_of
+from discreet.server.guards.errors import Refused
+from discreet.server.guards.guard import limited
 from discreet.server.pages.account import Own, own_id
 from discreet.server.pages.render import page
-from discreet.server.second_factor import remove_factor
-from discreet.server.site import site_of
-from discreet.server.trail import By, address_of, by
+from discreet.server.people.accounts import AccountError
+from discreet.server.people.actors import By, address_of, by
+from discreet.server.people.identity import Visitor, Waiting, anybody, needs, visitor
+from discreet.server.people.logins import check_code, factors_of, token_of
+from discreet.server.people.second_factor import remove_factor
+from discreet.server.services import site_of
 
 PATH = "/account/second-factor"
 router = APIRouter(prefix=PATH)

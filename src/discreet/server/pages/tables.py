@@ -8,12 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from discreet.server.catalogue import NotPublished, Overview, Published, Withdrawn
-from discreet.server.codings import other_codings
 from discreet.server.formats.citing import Citing, citation_data, cited_words, permanent
-from discreet.server.identity import Visitor
-from discreet.server.languages import language_of, later, speaking
-from discreet.server.naming import chosen, read_levels, read_margin, read_where
 from discreet.server.pages import words
 from discreet.server.pages.charts import count_bars, finding
 from discreet.server.pages.grid import grid
@@ -23,7 +18,12 @@ from discreet.server.pages.pivot import Asked, arrangement, choices, rearranged,
 from discreet.server.pages.places import Place, levels_of
 from discreet.server.pages.public import Here, Someone
 from discreet.server.pages.render import page
-from discreet.server.site import Site
+from discreet.server.people.identity import Visitor
+from discreet.server.services import Site
+from discreet.server.showing.catalogue import NotPublished, Overview, Published, Withdrawn
+from discreet.server.showing.codings import other_codings
+from discreet.server.showing.languages import language_of, later, speaking
+from discreet.server.showing.naming import chosen, read_levels, read_margin, read_where
 
 router = APIRouter()
 How = Annotated[Asked, Query()]

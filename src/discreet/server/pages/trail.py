@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from discreet.server.auditing import TrailVerification, trail_view, verification_view
-from discreet.server.identity import Visitor, needs
 from discreet.server.ledger.trail import Event
 from discreet.server.pages.render import page
-from discreet.server.site import Site, site_of
+from discreet.server.people.identity import Visitor, needs
+from discreet.server.people.trail_views import TrailVerification, trail_view, verification_view
+from discreet.server.services import Site, site_of
 
 router = APIRouter()
 Here = Annotated[Site, Depends(site_of)]

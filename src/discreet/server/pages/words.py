@@ -17,13 +17,13 @@ from discreet.decision.law.rules import asked
 from discreet.decision.law.rules import promises as promises
 from discreet.look import palette
 from discreet.look.palette import plural
-from discreet.server import languages
-from discreet.server.catalogue import Overview
-from discreet.server.languages import gettext as _
-from discreet.server.languages import later
-from discreet.server.terms import VINTAGE as VINTAGE
-from discreet.server.terms import changed_words as changed_words
-from discreet.server.terms import proof_words as proof_words
+from discreet.server.deciding.terms import VINTAGE as VINTAGE
+from discreet.server.deciding.terms import changed_words as changed_words
+from discreet.server.deciding.terms import proof_words as proof_words
+from discreet.server.showing import languages
+from discreet.server.showing.catalogue import Overview
+from discreet.server.showing.languages import gettext as _
+from discreet.server.showing.languages import later
 
 STATUS = {  # word, symbol
     "released": (later("Released"), "✓"),

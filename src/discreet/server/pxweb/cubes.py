@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from discreet.server.catalogue import NotPublished, Overview, Published
 from discreet.server.formats.codes import codes
 from discreet.server.pxweb.selecting import Selection, places
-from discreet.server.site import Site
+from discreet.server.services import Site
+from discreet.server.showing.catalogue import NotPublished, Overview, Published
 
 CONTENTS = "ContentsCode"  # what PxWeb calls the variable of what is counted
 COUNT = "count"

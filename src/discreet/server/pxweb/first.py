@@ -24,13 +24,13 @@ from discreet.server.api.replies import Slug
 from discreet.server.api.roles import Allowed, documented
 from discreet.server.api.tables import base_address
 from discreet.server.formats.plain import json_bytes
-from discreet.server.languages import speaking
 from discreet.server.pxweb.cubes import MOST_CELLS, Cube, cube, selected, table_id
 from discreet.server.pxweb.selecting import check_known
 from discreet.server.pxweb.sending import DATA, Output, read_levels, written
 from discreet.server.pxweb.writing import json_px, json_stat1, moment
-from discreet.server.search import search_of
-from discreet.server.site import site_of
+from discreet.server.services import site_of
+from discreet.server.showing.languages import speaking
+from discreet.server.showing.search import search_of
 
 ROOT = "/pxweb/api/v1/{lang}"
 router = APIRouter(prefix=ROOT, tags=["PxWeb 1"])

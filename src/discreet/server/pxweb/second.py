@@ -20,7 +20,6 @@ from discreet.server.api.roles import Allowed, documented
 from discreet.server.api.tables import base_address
 from discreet.server.formats.codes import codes
 from discreet.server.formats.plain import json_bytes
-from discreet.server.languages import LANGUAGES, speaking
 from discreet.server.pxweb.cubes import MOST_CELLS, codelist_id, cube_of, level_of, table_id
 from discreet.server.pxweb.selecting import from_query
 from discreet.server.pxweb.sending import DATA, Output, read_options, sent, split
@@ -39,8 +38,9 @@ from discreet.server.pxweb.shapes import (
     ValueView,
 )
 from discreet.server.pxweb.writing import json_stat2, moment
-from discreet.server.search import Hit, search_of, words_in
-from discreet.server.site import site_of
+from discreet.server.services import site_of
+from discreet.server.showing.languages import LANGUAGES, speaking
+from discreet.server.showing.search import Hit, search_of, words_in
 
 router = APIRouter(prefix="/api/v2", tags=["PxWebApi 2"])
 SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that was sent."}}

@@ -11,15 +11,15 @@ from starlette.responses import Response
 
 from discreet.errors import DisclosureError
 from discreet.server.api.tables import base_address
-from discreet.server.errors import Refused
 from discreet.server.formats import MEDIA_TYPES, Format, write
 from discreet.server.formats.plain import json_bytes
 from discreet.server.formats.px import px
-from discreet.server.languages import speaking
+from discreet.server.guards.errors import Refused
 from discreet.server.pxweb.cubes import CONTENTS, MOST_CELLS, Cube, cube_of, level_of, selected
 from discreet.server.pxweb.selecting import check_known, without
 from discreet.server.pxweb.writing import csv_px, json_stat2
-from discreet.server.site import Site, site_of
+from discreet.server.services import Site, site_of
+from discreet.server.showing.languages import speaking
 
 
 class Output(StrEnum):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from discreet.server.shapes import View
+from discreet.server.showing.shapes import View
 
 
 class LinkView(View):

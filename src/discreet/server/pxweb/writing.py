@@ -8,8 +8,8 @@ from typing import Any
 
 from discreet.server.formats.citing import citation
 from discreet.server.formats.safe import no_formula
-from discreet.server.languages import gettext as _
 from discreet.server.pxweb.cubes import CONTENTS, COUNT, Cube, codelist_id
+from discreet.server.showing.languages import gettext as _
 
 SEPARATORS = {"SeparatorTab": "\t", "SeparatorSpace": " ", "SeparatorSemicolon": ";"}
 

@@ -1,0 +1,257 @@
+"""Where requests are decided: a desk for each data set, and the ledger that every answer enters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from discreet.decision.answering import gate
+from discreet.decision.answering.answer import Answer, Outcome, Standing, Why
+from discreet.decision.answering.desk import Cost, Desk
+from discreet.decision.answering.space import within
+from discreet.errors import DisclosureError
+from discreet.server.deciding.current_desk import Served
+from discreet.server.deciding.office import Office
+from discreet.server.ledger import store
+from discreet.server.ledger.schema import Dataset, Entry, Kind
+from discreet.server.showing.margins import names_of, set_of, sets_of
+
+PUBLIC = "public"
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision that is in the ledger; `near` are margins that are out."""
+
+    number: int
+    outcome: Outcome
+    why: Why
+    margin: tuple[str, ...]
+    near: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What another policy would change: does it allow what is and would be out, what is left?"""
+
+    keeps: bool
+    before: dict[str, dict[int, int]]
+    after: dict[str, dict[int, int]]
+    complete: bool
+
+
+class Counter(Office):
+    """Decides on requests, one at a time for each data set, and tells nothing before it is kept."""
+
+    # Requests
+
+    def request(
+        self, slug: str, names: Sequence[str], actor: str = PUBLIC, *, at: str | None = None
+    ) -> Decided:
+        """Decide on a request; the answer is in the ledger when this returns.
+
+        `at` is when it came: the public reads it, and when it was decided would tell how long that
+        took. What waits already waits once: the entry says for which one it stands.
+        """
+        margin = set_of(self._served(slug).table, names)
+
+        def think(served: Served, desk: Desk) -> tuple[Answer, int | None]:
+            answer = self._answer(served, desk, margin, actor)
+            pending = answer.outcome is Outcome.PENDING
+            return answer, self._waiting(served, margin) if pending else None
+
+        def keep(
+            session: Session, served: Served, dataset: Dataset, thought: tuple[Answer, int | None]
+        ) -> Decided:
+            answer, waiting = thought
+            if answer.outcome is Outcome.GRANTED and answer.why is not Why.OUT:
+                entry = self._publish(
+                    session, served, dataset, margin, actor, why=answer.why, at=at
+                )
+            else:
+                entry = self._append(
+                    session, served, dataset, kind=Kind.REQUEST, actor=actor, about=waiting,
+                    margin=names_of(served.table, margin), outcome=answer.outcome, why=answer.why,
+                    at=at,
+                )  # fmt: skip
+            return _decided(served, entry, answer)
+
+        return self._decide(slug, think, keep)
+
+    def _answer(self, served: Served, desk: Desk, margin: int, actor: str) -> Answer:
+        if served.closed and not within(margin, desk.out):
+            return Answer(margin, Outcome.REFUSED, Why.CLOSED, desk.near(margin))
+        received = 0
+        if desk.rule.quota:
+            since = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="microseconds")
+            received = self._received(served, actor, since)
+        return desk.ask(margin, received=received)
+
+    def _received(self, served: Served, actor: str, since: str) -> int:
+        """How many new tables a user has had."""
+        own = select(Entry.number).where(
+            Entry.dataset_id == served.id, Entry.actor == actor, Entry.kind == Kind.REQUEST
+        )
+        had = select(func.count()).where(
+            Entry.dataset_id == served.id,
+            Entry.table_hash.is_not(None),
+            Entry.at >= since,
+            Entry.number.in_(own) | Entry.about.in_(own),
+        )
+        with self.database.read() as session:
+            return session.scalar(had) or 0
+
+    def _waiting(self, served: Served, margin: int) -> int | None:
+        """The request for the same margin that a custodian has not decided."""
+        with self.database.read() as session:
+            found = store.waiting(session, served.id)
+        wanted = list(names_of(served.table, margin))
+        return next((entry.number for entry in found if entry.margin == wanted), None)
+
+    def standing(self, slug: str, names: Sequence[str]) -> Standing:
+        """Released, possible or gone, as of now."""
+        with self.desk(slug) as desk:
+            served = self._served(slug)
+            found = desk.standing(set_of(served.table, names))
+            shut = served.closed and found.candidate
+        return Standing(found.status, False, Why.CLOSED) if shut else found
+
+    # What a custodian does
+
+    def approve(self, slug: str, number: int, actor: str, note: str = "") -> Decided:
+        """Publish what is pending, if it is still safe, and enough custodians say so."""
+
+        def think(served: Served, desk: Desk) -> tuple[Answer, bool]:
+            entry, said = self._pending(served, number)
+            margin = set_of(served.table, entry.margin or ())
+            answer = self._answer(served, desk, margin, actor)
+            if answer.outcome is Outcome.REFUSED:
+                raise DisclosureError(f"the request can no longer be approved: {answer.why.said}")
+            wanted = desk.rule.approvers
+            if wanted > 1 and actor == entry.actor:
+                raise DisclosureError("this is your own request; others must approve it.")
+            if actor in said:
+                raise DisclosureError("you have approved it; another custodian must, too.")
+            return answer, len(said) + 1 >= wanted
+
+        def keep(
+            session: Session, served: Served, dataset: Dataset, thought: tuple[Answer, bool]
+        ) -> Decided:
+            answer, enough = thought
+            names = names_of(served.table, answer.margin)
+            if enough and answer.why is not Why.OUT:
+                entry = self._publish(
+                    session, served, dataset, answer.margin, actor, kind=Kind.APPROVED,
+                    about=number, note=note or None,
+                    why=Why.ACCEPTED if answer.why is Why.DOUBT else Why.SAFE,
+                )  # fmt: skip
+            else:
+                outcome, why = (
+                    (Outcome.GRANTED, Why.OUT) if enough else (Outcome.PENDING, Why.SECOND)
+                )
+                entry = self._append(
+                    session, served, dataset, kind=Kind.APPROVED, actor=actor, about=number,
+                    margin=names, outcome=outcome, why=why, note=note or None,
+                )  # fmt: skip
+            return Decided(entry.number, Outcome(entry.outcome or ""), Why(entry.why or ""), names)
+
+        return self._decide(slug, think, keep)
+
+    def reject(self, slug: str, number: int, actor: str, note: str = "") -> Decided:
+        def think(served: Served, desk: Desk) -> tuple[str, ...]:
+            return tuple(self._pending(served, number)[0].margin or ())
+
+        def keep(
+            session: Session, served: Served, dataset: Dataset, names: tuple[str, ...]
+        ) -> Decided:
+            entry = self._append(
+                session, served, dataset, kind=Kind.REJECTED, actor=actor, about=number,
+                margin=names, outcome=Outcome.REFUSED, why=Why.REJECTED, note=note or None,
+            )  # fmt: skip
+            return Decided(entry.number, Outcome.REFUSED, Why.REJECTED, names)
+
+        return self._decide(slug, think, keep)
+
+    def withdraw(self, slug: str, names: Sequence[str], actor: str, why: str) -> Entry:
+        """Serve a table no more; what is out stays counted."""
+        table = self._served(slug).table
+        wanted = list(names_of(table, set_of(table, names)))
+
+        def keep(session: Session, served: Served, dataset: Dataset, _: None) -> Entry:
+            found = [p for p in store.publications(session, dataset) if p.margin == wanted]
+            if not found:
+                raise DisclosureError(
+                    f"{'*'.join(wanted)} was not published by itself; withdraw the table that "
+                    "holds it."
+                )
+            out = self._out(session, dataset, table)
+            state = self._state(served.fingerprint, dataset.policy_version, table, out)
+            return store.withdraw(session, dataset, found[0], actor=actor, state=state, why=why)
+
+        return self._decide(slug, lambda served, desk: None, keep)
+
+    def dry_run(self, slug: str, changes: dict[str, Any], *, seconds: float = 10.0) -> DryRun:
+        """What a change of policy would do; nothing is changed."""
+        served = self._served(slug)
+        with self.desk(slug) as desk:
+            desk.space.survey(time.monotonic() + seconds)
+            before, policy = desk.space.counts(), desk.policy.change(changes)
+        with self.database.read() as session:
+            changed = self._supposed(session, served, policy)
+            frontier = sets_of(served.table, session.get_one(Dataset, served.id).frontier)
+        keeps = changed.keeps()
+        if keeps and (new := changed.added(frontier)):
+            try:
+                gate.check(served.table, (*changed.out, *new), policy, changed.others)
+                changed.take(new)
+            except gate.NotSafe:
+                keeps = False
+        complete = changed.space.survey(time.monotonic() + seconds)
+        return DryRun(keeps, before, changed.space.counts(), complete)
+
+    def cost(self, slug: str, names: Sequence[str], *, seconds: float = 5.0) -> Cost:
+        """What the release of a margin would close off."""
+        with self.desk(slug) as desk:
+            desk.space.survey(time.monotonic() + seconds)
+            return desk.cost(set_of(desk.table, names), seconds=seconds)
+
+    @contextmanager
+    def desk(self, slug: str) -> Iterator[Desk]:
+        """The desk as of now, for whoever may see more than the public."""
+        served = self._served(slug)
+        with served.lock:
+            yield self._current(served)
+
+    def _pending(self, served: Served, number: int) -> tuple[Entry, list[str]]:
+        """A request that waits, and who has approved it."""
+        with self.database.read() as session:
+            dataset = session.get_one(Dataset, served.id)
+            entry = store.entry(session, dataset, number)
+            about = select(Entry).where(
+                Entry.dataset_id == served.id,
+                Entry.about == number,
+                Entry.kind.in_([Kind.APPROVED, Kind.REJECTED]),
+            )
+            said = list(session.scalars(about))
+        if (
+            entry is None
+            or entry.kind != Kind.REQUEST
+            or entry.outcome != Outcome.PENDING
+            or entry.about is not None
+        ):
+            raise DisclosureError(f"entry {number} is no pending request.")
+        if any(one.outcome != Outcome.PENDING for one in said):
+            raise DisclosureError(f"request {number} is decided already.")
+        return entry, [one.actor for one in said if one.policy_version == dataset.policy_version]
+
+
+def _decided(served: Served, entry: Entry, answer: Answer) -> Decided:
+    near = tuple(names_of(served.table, s) for s in answer.near)
+    return Decided(entry.number, answer.outcome, answer.why, tuple(entry.margin or ()), near)

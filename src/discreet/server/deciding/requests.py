@@ -1,0 +1,109 @@
+"""Asking for a table and about one, from the API and from pages: in turn, paced, counted.
+
+Whoever asks the same at the same time gets the same answer: `request` once for all of the public,
+and for each account by itself, because an account has its own quota, tickets and notes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from discreet.decision.answering.answer import Outcome
+from discreet.server.deciding.pool import Left
+from discreet.server.deciding.slots import paced
+from discreet.server.guards.errors import Refused
+from discreet.server.ledger.schema import now
+from discreet.server.operation.health import metrics_of
+from discreet.server.people.identity import Visitor
+from discreet.server.services import Site, site_of
+from discreet.server.showing.languages import spoken
+from discreet.server.showing.views import (
+    DatasetView,
+    DecisionView,
+    StatusView,
+    chosen,
+    dataset_view,
+    decision_view,
+    served,
+    status_view,
+)
+
+T = TypeVar("T")
+P = ParamSpec("P")
+USES = {Outcome.GRANTED: "grants", Outcome.REFUSED: "refusals", Outcome.PENDING: "pending"}
+NEEDS_ACCOUNT = (
+    "an account is needed to ask for new tables of these data: each account has a number of them "
+    "in a day."
+)
+
+
+async def ask(request: Request, slug: str, names: Sequence[str], who: Visitor) -> DecisionView:
+    """Decide on a request."""
+    arrived, at, site = time.monotonic(), now(), site_of(request)
+    overview = await run_in_threadpool(site.catalogue.dataset, slug)
+    served(site, slug)
+    margin, rule = chosen(overview, names), overview.policy.server
+    if rule.quota and who.role == "public":
+        raise Refused(401, "login_needed", NEEDS_ACCOUNT)
+
+    def decide() -> DecisionView:
+        return decision_view(site, slug, site.counter.request(slug, margin, who.actor, at=at))
+
+    key = ("request", slug, margin, who.actor, spoken())
+    found = site.pool.run(decide, lane=slug, key=key, left=leaving(request))
+    view = await paced(rule, found, arrived=arrived)
+    metrics = metrics_of(request)
+    metrics.decisions.labels(slug, str(view.outcome)).inc()
+    metrics.seconds.observe(time.monotonic() - arrived)
+    site.uses.add(overview.id, "requests", USES[view.outcome])
+    return view
+
+
+async def look(request: Request, slug: str, names: Sequence[str]) -> StatusView:
+    """How a margin stands."""
+    return await _shown(request, slug, partial(status_view, names=names), names)
+
+
+async def describe(request: Request, slug: str) -> DatasetView:
+    """A data set, with how many of its tables are out or possible."""
+    return await _shown(request, slug, dataset_view, ())
+
+
+async def _shown(
+    request: Request, slug: str, view: Callable[[Site, str], T], names: Sequence[str]
+) -> T:
+    """What is the same for everybody, by the desk."""
+    arrived, site = time.monotonic(), site_of(request)
+    overview = await run_in_threadpool(site.catalogue.dataset, slug)
+    key = ("view", slug, chosen(overview, names) if names else (), spoken())
+    found = site.pool.run(partial(view, site, slug), lane=slug, key=key, left=leaving(request))
+    return await paced(overview.policy.server, found, arrived=arrived)
+
+
+def leaving(request: Request) -> Left:
+    """Waits until the client hangs up."""
+
+    async def left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    return left
+
+
+def deciding(route: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """A custodian's route that may decide: in the pool, before what the public asks."""
+
+    @wraps(route)
+    async def pooled(*args: P.args, **given: P.kwargs) -> T:
+        request, slug = cast(Request, given["request"]), cast(str, given["slug"])
+        return await site_of(request).pool.run(
+            lambda: route(*args, **given), lane=slug, urgent=True, left=leaving(request)
+        )
+
+    return pooled

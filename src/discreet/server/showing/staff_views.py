@@ -1,0 +1,361 @@
+"""What custodians and auditors are shown: the ledger, the query space, what waits, the terms."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+from sqlalchemy import select
+
+from discreet.decision.answering.answer import Outcome, Why
+from discreet.decision.answering.simulatable import policy_rule
+from discreet.decision.answering.trial import Bench, bench
+from discreet.decision.law.policy import Policy, sections
+from discreet.errors import DisclosureError
+from discreet.intruder.refusals.refusals import refusal_posterior
+from discreet.release.release import Release
+from discreet.server.ledger import store
+from discreet.server.ledger.chain import Verified, verify
+from discreet.server.ledger.schema import Dataset, Entry, Kind
+from discreet.server.services import Site
+from discreet.server.showing.catalogue import UnknownDataset
+from discreet.server.showing.views import Names, OrderView, View, orders, served
+from discreet.table.formula import Formula
+
+SHOWN = 20  # cells, the narrowest first
+SURVEY_SECONDS = 2.0
+SMALL = 64  # cells of a table for which it is worked out what refusals tell
+FEW = 5  # refusals that are taken into account
+DRAWS, TABLES = 50, 200
+SPEAKING = (
+    "Refusals are decided by the data: whoever knows the rule learns from each of them. What they "
+    "tell is not counted in the bounds."
+)
+SILENT = "Refusals are decided without the data, so that they tell nothing."
+
+
+class EntryView(View):
+    number: int
+    at: str
+    kind: Kind
+    actor: str
+    about: int | None
+    margin: Names | None
+    outcome: Outcome | None
+    why: str | None
+    note: str | None
+    policy_version: int
+    state: str
+    table_hash: str | None
+    previous: str
+    hash: str
+
+
+class LedgerView(View):
+    dataset: str
+    head: int
+    entries: list[EntryView]
+
+
+class ProblemView(View):
+    entry: int | None
+    what: str
+
+
+class VerificationView(View):
+    dataset: str
+    holds: bool
+    entries: int
+    publications: int
+    head: str
+    problems: list[ProblemView]
+
+
+class CellView(View):
+    """A guarded cell: which it is, is confidential."""
+
+    cell: dict[str, str]
+    width: int
+
+
+class SpaceView(View):
+    dataset: str
+    orders: list[OrderView]
+    surveyed: bool = Field(description="If not, some of what is possible may be gone.")
+    beta: int
+    narrowest: int | None = Field(description="Least width of a small count; for custodians.")
+    risk_left: int | None = Field(description="The narrowest width less beta; for custodians.")
+    cells: list[CellView] | None = Field(description="The narrowest; for custodians.")
+
+
+class CostView(View):
+    possible: int
+    gone: int
+    narrowest: int | None
+    complete: bool
+
+
+class PendingItem(View):
+    number: int
+    at: str
+    margin: Names
+    actor: str
+    why: Why
+    message: str
+    cost: CostView | None
+
+
+class PendingView(View):
+    dataset: str
+    pending: list[PendingItem]
+
+
+class KeyOfPolicy(View):
+    key: str = Field(examples=["small.width"])
+    value: bool | int | float | str
+    says: str
+    locked_by: str | None
+
+
+class ProposalView(View):
+    """A change that another custodian must ask for, too."""
+
+    entry: int
+    at: str
+    actor: str
+    changes: dict[str, bool | int | float | str]
+    note: str
+
+
+class PolicyView(View):
+    dataset: str
+    name: str
+    version: int
+    keys: list[KeyOfPolicy]
+    proposed: list[ProposalView] = Field(description="Where two custodians must agree.")
+
+
+class ListedView(View):
+    """What can be asked for where the policy is curated; None: nothing was listed."""
+
+    dataset: str
+    margins: list[Names] | None
+
+
+class DryRunView(View):
+    keeps: bool = Field(description="Does the new policy allow what is out?")
+    complete: bool
+    before: list[OrderView]
+    after: list[OrderView]
+
+
+class ToldView(View):
+    """What the refusals tell whoever knows the rule and what is out now."""
+
+    nats: float
+    probability: float = Field(description="Of these refusals, before they came.")
+    tables: tuple[int, int] | None = Field(description="That fit, before and after.")
+
+
+class RefusalsView(View):
+    dataset: str
+    warning: str
+    refused: list[Names]
+    told: ToldView | None
+    not_computed: str | None = Field(description="Why it was not worked out.")
+
+
+def ledger_view(site: Site, slug: str, after: int = 0, limit: int = 500) -> LedgerView:
+    with site.database.read() as session:
+        dataset = _find(session, slug)
+        found = store.entries(session, dataset, after, limit)
+        return LedgerView(
+            dataset=slug,
+            head=dataset.head_number,
+            entries=[EntryView.model_validate(entry, from_attributes=True) for entry in found],
+        )
+
+
+def verification_view(site: Site, slug: str) -> VerificationView:
+    with site.database.read() as session:
+        found: Verified = verify(session, _find(session, slug))
+    return VerificationView.model_validate(found.to_json())
+
+
+def space_view(site: Site, slug: str, *, cells: bool) -> SpaceView:
+    """The query space, as far as it is surveyed in a short time; `cells` only for custodians."""
+    overview = site.catalogue.dataset(slug)
+    served(site, slug)
+    with site.counter.desk(slug) as desk:
+        surveyed = desk.space.survey(time.monotonic() + SURVEY_SECONDS)
+        counts, beta = desk.space.counts(), desk.policy.small.width
+        judge = desk.bench if desk.rule.rule == "myopic" else None
+        narrow = _narrowest(judge) if cells and judge else None
+        table, policy, out = desk.table, desk.policy, desk.out
+    if cells and judge is None:
+        judge = bench(table, policy)
+        judge.take(out)
+        narrow = _narrowest(judge)
+    least = narrow[0].width if narrow else None
+    return SpaceView(
+        dataset=slug,
+        orders=orders(counts, len(overview.names)),
+        surveyed=surveyed,
+        beta=beta,
+        narrowest=least,
+        risk_left=None if least is None else least - beta,
+        cells=narrow,
+    )
+
+
+def _narrowest(judge: Bench) -> list[CellView]:
+    cells, widths = judge.widths()
+    order = np.argsort(widths, kind="stable")[:SHOWN]
+    return [CellView(cell=cells.label(int(row)), width=int(widths[row])) for row in order]
+
+
+def pending_view(site: Site, slug: str, *, cost: bool = False) -> PendingView:
+    """What waits for a custodian, and if asked for what each would close off."""
+    with site.database.read() as session:
+        dataset = _find(session, slug)
+        waiting = store.waiting(session, dataset.id)
+    return PendingView(
+        dataset=slug,
+        pending=[
+            PendingItem(
+                number=entry.number,
+                at=entry.at,
+                margin=list(entry.margin or ()),
+                actor=entry.actor,
+                why=Why(entry.why or ""),
+                message=Why(entry.why or "").said,
+                cost=_cost(site, slug, entry) if cost else None,
+            )
+            for entry in waiting
+        ],
+    )
+
+
+def _cost(site: Site, slug: str, entry: Entry) -> CostView:
+    served(site, slug)
+    found = site.counter.cost(slug, entry.margin or (), seconds=1.0)
+    return CostView.model_validate(found, from_attributes=True)
+
+
+def policy_view(site: Site, slug: str) -> PolicyView:
+    overview = site.catalogue.dataset(slug)
+    policy = overview.policy
+    says = {
+        f"{name}.{key.name}": key.metadata["says"]
+        for name, section in sections().items()
+        for key in dataclasses.fields(section)
+    }
+    with site.database.read() as session:
+        found = store.proposals(session, _find(session, slug))
+    return PolicyView(
+        proposed=[
+            ProposalView(
+                entry=entry.number, at=entry.at, actor=entry.actor, changes=changes, note=note
+            )
+            for entry, changes, note in found
+        ],
+        dataset=slug,
+        name=policy.name,
+        version=overview.policy_version,
+        keys=[
+            KeyOfPolicy(key=key, value=value, says=says[key], locked_by=policy.locked.get(key))
+            for key, value in policy.to_dict().items()
+        ],
+    )
+
+
+def listed_view(site: Site, slug: str) -> ListedView:
+    with site.database.read() as session:
+        return ListedView(dataset=slug, margins=_find(session, slug).listed)
+
+
+def checked_changes(site: Site, slug: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Changes of a policy, if a ledger can keep them."""
+    before = site.catalogue.dataset(slug).policy
+    after = before.change(changes)
+    try:
+        same = Policy.loads(after.to_toml()).to_dict() == after.to_dict()
+    except ValueError:  # no TOML
+        same = False
+    if not same:
+        raise DisclosureError("a value has characters that a policy cannot keep; remove them.")
+    return dict(changes)
+
+
+def dry_run_view(site: Site, slug: str, changes: Mapping[str, Any]) -> DryRunView:
+    """What another policy would change; nothing is changed."""
+    served(site, slug)
+    found = site.counter.dry_run(slug, checked_changes(site, slug, changes), seconds=3.0)
+    most = len(site.counter.served[slug].table.names)
+    return DryRunView(
+        keeps=found.keeps,
+        complete=found.complete,
+        before=orders(found.before, most),
+        after=orders(found.after, most),
+    )
+
+
+def refusals_view(site: Site, slug: str) -> RefusalsView:
+    """What was refused as unsafe, and what that tells, where it can be worked out."""
+    overview = site.catalogue.dataset(slug)
+    served(site, slug)
+    with site.database.read() as session:
+        refused = session.scalars(
+            select(Entry.margin).where(
+                Entry.dataset_id == overview.id,
+                Entry.kind == Kind.REQUEST,
+                Entry.outcome == Outcome.REFUSED,
+                Entry.why == Why.UNSAFE,
+            )
+        ).all()
+    margins = list(dict.fromkeys(tuple(margin or ()) for margin in refused))
+    speaks = overview.policy.server.speaks
+    myopic = overview.policy.server.rule == "myopic"
+    told, reason = _told(site, slug, margins) if myopic and margins else (None, None)
+    return RefusalsView(
+        dataset=slug,
+        warning=SPEAKING if speaks else SILENT,
+        refused=[list(margin) for margin in margins],
+        told=told,
+        not_computed=reason,
+    )
+
+
+def _told(
+    site: Site, slug: str, margins: list[tuple[str, ...]]
+) -> tuple[ToldView | None, str | None]:
+    with site.counter.desk(slug) as desk:
+        table, policy, out = desk.table, desk.policy, desk.out
+    if table.size > SMALL:
+        return None, f"the table has {table.size:,} cells; it is worked out for up to {SMALL}."
+    if not out:
+        return None, "nothing is out yet."
+    public = Release.margins(table, Formula(table.names, out))
+    try:
+        found = refusal_posterior(
+            public,
+            [Formula.of([margin], table.names) for margin in margins[-FEW:]],
+            policy_rule(policy, public),
+            draws=DRAWS,
+            limit=TABLES,
+            seconds=5.0,
+        )
+    except DisclosureError as error:
+        return None, str(error)
+    return ToldView(nats=found.told, probability=found.probability, tables=found.tables), None
+
+
+def _find(session: Any, slug: str) -> Dataset:
+    found = store.find_dataset(session, slug)
+    if found is None:
+        raise UnknownDataset(f"there is no data set {slug!r}.")
+    return found
