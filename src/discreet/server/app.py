@@ -97,7 +97,7 @@ def create_app(settings: Settings, site: Site | None = None, *, quiet: bool = Fa
     app.state.factors = SecondFactors(site.accounts, settings.secret.get_secret_value())
     app.state.search = Search(site.catalogue)
     for part in (
-        datasets, search, tables, entries, requests, custodian, accounts, trail, operation,
+        datasets, search, tables, entries, requests, custodian, accounts, trail, health,
         second, first,
     ):  # fmt: skip
         app.include_router(part.router)
