@@ -13,7 +13,7 @@ import pytest
 
 from discreet.decision.answering.answer import Why
 from discreet.decision.answering.desk import Desk
-from discreet.decision.answering.trial import WholeBench
+from discreet.decision.answering.trial import WholeTrial
 from discreet.decision.law.policy import Policy
 from discreet.table.table import Table
 
@@ -103,16 +103,16 @@ def test_a_survey(people, monkeypatch):
     """Which of 255 margins could still go: many margins are tried together, and most fail."""
     rng = np.random.default_rng([1, people, 8, 0])
     table = Table.of(latent((2,) * 8, people, rng), **{name: range(2) for name in "ABCDEFGH"})
-    trials, ask = [], WholeBench.verdict
+    trials, ask = [], WholeTrial.verdict
 
-    def counted(bench, margins):
+    def counted(trial, margins):
         begun = time.process_time()
-        found = ask(bench, margins)
+        found = ask(trial, margins)
         trials.append(time.process_time() - begun)
         return found
 
     desk = Desk(table, POLICY)
-    monkeypatch.setattr(WholeBench, "verdict", counted)
+    monkeypatch.setattr(WholeTrial, "verdict", counted)
     begun = time.process_time()
     assert desk.space.survey()
     spent = time.process_time() - begun

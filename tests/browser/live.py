@@ -19,7 +19,7 @@ from discreet.server.deciding.counter import Counter
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.people.accounts import Accounts
 from discreet.server.people.identity import cookie_name
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.settings import Settings
 from discreet.server.showing import staff_views
 from discreet.server.showing.catalogue import Catalogue
@@ -118,7 +118,7 @@ def live_server(folder, *, title="Office of Statistics"):
     for name, role in STAFF.items():
         accounts.create(name, role, PASSWORD)
     counter = Counter(database, b"s" * 32)
-    site = Site(settings, database, counter, Catalogue(database), accounts)
+    site = Services(settings, database, counter, Catalogue(database), accounts)
     app = create_app(settings, site, quiet=True)
     server = uvicorn.Server(
         uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.decision.answering import Desk, Outcome, QuerySpace, Status, Why
-from discreet.decision.answering.trial import ShuttleBench, WholeBench
+from discreet.decision.answering.trial import ShuttleTrial, WholeTrial
 from discreet.decision.frontier.brief import Brief
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
@@ -70,7 +70,7 @@ def test_every_status_is_that_of_a_decision_from_scratch_after_every_answer(seed
 def test_the_incremental_bench_agrees_with_the_one_from_scratch(seed):
     """Both see outer bounds: on these tables the shuttle is as narrow as what `decide` finds."""
     table, rules = random_table(seed, people=60), policy(bounds__method="shuttle")
-    whole, quick = WholeBench(Brief(table, rules)), ShuttleBench(Brief(table, rules))
+    whole, quick = WholeTrial(Brief(table, rules)), ShuttleTrial(Brief(table, rules))
     rng = np.random.default_rng(seed)
     for judge in (whole, quick):
         judge.take([1, 2, 4, 8])
@@ -87,7 +87,7 @@ def test_the_incremental_bench_agrees_with_the_one_from_scratch(seed):
 
 def test_supposing_leaves_no_trace():
     table, rules = random_table(3, people=60), policy()
-    for judge in (WholeBench(Brief(table, rules)), ShuttleBench(Brief(table, rules))):
+    for judge in (WholeTrial(Brief(table, rules)), ShuttleTrial(Brief(table, rules))):
         judge.take([1, 2, 4, 8])
         before = judge.widths()[1].copy()
         with judge.supposing([3]) as narrowest:
@@ -204,7 +204,7 @@ def test_the_cost_of_a_margin_is_what_it_closes_off():
     assert cost.complete
     assert cost.possible == (before == 1).sum()
     assert cost.gone == ((before == 1) & (after == 2)).sum()
-    assert cost.narrowest == desk.bench.widths()[1].min()
+    assert cost.narrowest == desk.trial.widths()[1].min()
 
 
 def test_where_beliefs_count_every_margin_is_asked_by_itself():

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from discreet.decision.answering.many_tables import Screen, fails, table_of
-from discreet.decision.answering.public_belief import believed
+from discreet.decision.answering.many_tables import ManyTables, fails, table_of
+from discreet.decision.answering.public_belief import public_belief
 from discreet.decision.answering.simulated_refusals import Simulated
 from discreet.decision.law.policy import Policy
 from discreet.errors import PolicyError
@@ -84,8 +84,8 @@ def test_the_quick_way_agrees_with_decide(name, attribute):
         rng = np.random.default_rng(seed)
         counts = rng.multinomial(120, rng.dirichlet(np.full(16, 2.0)))
         table = cube(counts, (2, 2, 2, 2))
-        belief = believed(Release.margins(table, Formula(table.names, out)), 8)
-        screen = Screen(table.variables, policy, out, belief.tables[:4], False)
+        belief = public_belief(Release.margins(table, Formula(table.names, out)), 8)
+        screen = ManyTables(table.variables, policy, out, belief.tables[:4], False)
         top = maximal([*out, margin])
         for row, quick in zip(screen.tables, screen.unsafe(margin), strict=True):
             assert quick == fails(table_of(table.variables, row), top, policy)
@@ -95,8 +95,8 @@ def test_the_quick_way_agrees_with_decide_on_roles_and_three_categories():
     table = load("example:tract")
     policy = Policy.of({"small.width": 2, "attribute.share": 0.7} | SHARP)
     out = (1, 2, 4)
-    belief = believed(Release.margins(table, Formula(table.names, out)), 4)
-    screen = Screen(table.variables, policy, out, belief.tables, belief.exact)
+    belief = public_belief(Release.margins(table, Formula(table.names, out)), 4)
+    screen = ManyTables(table.variables, policy, out, belief.tables, belief.exact)
     for margin in (3, 6):
         expected = [fails(table_of(table.variables, t), maximal([*out, margin]), policy)
                     for t in belief.tables]  # fmt: skip
@@ -107,9 +107,9 @@ def test_all_tables_that_fit_give_the_bounds():
     """Listed: the widths are those of the tables that share the answer, as `decide` finds."""
     policy = Policy.of({"small.width": 2} | SHARP)
     table = cube([1, 2, 0, 1, 2, 0, 1, 1])
-    belief = believed(Release.margins(table, Formula(table.names, ONE_WAY)), 100)
+    belief = public_belief(Release.margins(table, Formula(table.names, ONE_WAY)), 100)
     assert belief.exact
-    screen = Screen(table.variables, policy, ONE_WAY, belief.tables, True)
+    screen = ManyTables(table.variables, policy, ONE_WAY, belief.tables, True)
     for margin in (3, 7):
         top, unsafe = maximal([*ONE_WAY, margin]), screen.unsafe(margin)
         for row in range(0, len(unsafe), max(1, len(unsafe) // 12)):
@@ -120,7 +120,7 @@ def test_all_tables_that_fit_give_the_bounds():
 def test_draws_keep_what_is_out_and_are_the_same_each_time(out):
     table = load("example:czech")
     release = Release.margins(table, Formula(table.names, out))
-    belief, again = believed(release, 16), believed(release, 16)
+    belief, again = public_belief(release, 16), public_belief(release, 16)
     np.testing.assert_array_equal(belief.tables, again.tables)
     for row in belief.tables[::4]:
         drawn = table_of(table.variables, row)
@@ -131,7 +131,7 @@ def test_draws_keep_what_is_out_and_are_the_same_each_time(out):
 def test_draws_have_the_probabilities_of_the_model():
     """All tables of A + B, by 1 / prod n!: the draws of one cell agree with the listed ones."""
     table = Table.of([[3, 2], [2, 3]], A=[0, 1], B=[0, 1])
-    listed = believed(Release.margins(table, "A + B"), 10)
+    listed = public_belief(Release.margins(table, "A + B"), 10)
     assert listed.exact
     cell = np.bincount(listed.tables[:, 0], listed.mass)
     hypergeometric = [1 / 252, 25 / 252, 100 / 252, 100 / 252, 25 / 252, 1 / 252]
@@ -169,8 +169,8 @@ def test_nothing_out_but_the_total():
 def test_a_policy_with_other_rules_is_judged_by_decide():
     policy = LENIENT.change({"closeness.share": 0.5})
     table = cube([2, 1, 1, 1, 1, 0, 1, 1])
-    belief = believed(Release.margins(table, Formula(table.names, ONE_WAY)), 100)
-    screen = Screen(table.variables, policy, ONE_WAY, belief.tables[:20], False)
+    belief = public_belief(Release.margins(table, Formula(table.names, ONE_WAY)), 100)
+    screen = ManyTables(table.variables, policy, ONE_WAY, belief.tables[:20], False)
     top = maximal([*ONE_WAY, 3])
     expected = [fails(table_of(table.variables, t), top, policy) for t in screen.tables]
     assert screen.unsafe(3).tolist() == expected

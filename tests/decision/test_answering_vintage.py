@@ -7,8 +7,8 @@ import pytest
 
 from discreet.decision.answering import gate
 from discreet.decision.answering.desk import Desk
-from discreet.decision.answering.trial import bench
-from discreet.decision.answering.vintage import Changes, VintageBench
+from discreet.decision.answering.trial import trial
+from discreet.decision.answering.vintage import Changes, VintageTrial
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import PolicyError
@@ -28,10 +28,10 @@ def changed(more):
 
 def test_one_who_came_is_seen_in_any_margin_that_is_out_of_both():
     new = changed([[1, 0], [0, 0]])
-    alone = bench(new, POLICY)
+    alone = trial(new, POLICY)
     assert alone.verdict([1]) is Verdict.PASS
     for margin in (1, 2, 3):
-        both = VintageBench(alone, [Changes(new, two(OLD), (3,), POLICY)])
+        both = VintageTrial(alone, [Changes(new, two(OLD), (3,), POLICY)])
         assert both.verdict([margin]) is Verdict.FAIL
 
 
@@ -120,7 +120,7 @@ def test_every_other_vintage_counts():
 
 def test_supposing_leaves_the_bench_as_it_was():
     new = changed([[20, 18], [25, 30]])
-    both = VintageBench(bench(new, POLICY), [Changes(new, two(OLD), (3,), POLICY)])
+    both = VintageTrial(trial(new, POLICY), [Changes(new, two(OLD), (3,), POLICY)])
     both.take([1])
     with both.supposing([2]):
         assert set(both.out) == {1, 2}

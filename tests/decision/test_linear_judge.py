@@ -95,21 +95,21 @@ def test_the_desk_grants_by_linear_bounds(large):
          "published.least": 0, "small.width": BETA, "server.slot": 0.0}
     )  # fmt: skip
     desk, outcomes = Desk(table, policy), set()
-    assert desk.bench.linear is not None
+    assert desk.trial.linear is not None
     for _ in range(25):
         margin = sum(1 << place for place in rng.sample(range(7), rng.choice((2, 3, 4))))
         answer = desk.ask(margin)
         outcomes.add(answer.outcome)
         if answer.outcome is Outcome.GRANTED:
             desk.take([margin])
-            assert narrowest(table, desk.bench.brief.formula(desk.out)) >= BETA
+            assert narrowest(table, desk.trial.brief.formula(desk.out)) >= BETA
     assert outcomes == {Outcome.GRANTED, Outcome.REFUSED}
 
 
 def test_other_rules_are_asked_from_scratch(large):
     """Attribute disclosure follows by outer bounds, which linear bounds do not prove."""
     policy = Policy.of({"server.rule": "myopic", "bounds.proof": "linear"})
-    assert Desk(sparse(8), policy).bench.linear is None
+    assert Desk(sparse(8), policy).trial.linear is None
 
 
 def test_impossible_combinations_leave_no_closed_form(large):

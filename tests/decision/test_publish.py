@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 
 from discreet.cli import main
 from discreet.data.domains import read_domains
-from discreet.decision.survey.cell_losses import LossWarning, disclosure_loss, nonpublication_loss
+from discreet.decision.survey.cell_losses import (
+    CellLossWarning,
+    disclosure_loss,
+    nonpublication_loss,
+)
 from discreet.decision.survey.combine import combine
 from discreet.decision.survey.curve import Curve
 from discreet.decision.survey.plan import plan
@@ -245,7 +249,9 @@ def test_wrong_sizes_of_subclasses(sizes):
 
 
 def test_a_loss_that_rises_is_named_with_its_place():
-    with pytest.warns(LossWarning, match=r"rises with Y: 1 at Y = 1, 2 at Y = 2 \(y = 1, n = 3"):
+    with pytest.warns(
+        CellLossWarning, match=r"rises with Y: 1 at Y = 1, 2 at Y = 2 \(y = 1, n = 3"
+    ):
         publish([3], [8], [1], alpha=1, beta=10, disclosure=lambda y, Y, n, N: 1.0 * Y)
     with pytest.raises(DataError, match="no loss of nonpublication 'rows'"):
         publish([3], [8], [1], alpha=1, beta=10, nonpublication="rows")

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.data.codebook import Role
 from discreet.decision.answering.desk import Desk
-from discreet.decision.answering.trial import WholeBench
+from discreet.decision.answering.trial import WholeTrial
 from discreet.decision.frontier.brief import Brief
 from discreet.decision.law.decide import decide, ruling
 from discreet.decision.law.policy import Policy
@@ -112,10 +112,10 @@ def test_256_cells_take_few_programs(people, sharp, out, margin, monkeypatch):
     """From scratch thousands of linear and hundreds of integer programs were solved."""
     for seed in range(3):
         table = random_table(seed, (2,) * 8, people, sharp=sharp)
-        bench = WholeBench(Brief(table, MYOPIC))
-        bench.take(out)
+        trial = WholeTrial(Brief(table, MYOPIC))
+        trial.take(out)
         work = Work(monkeypatch)
-        bench.verdict([margin])
+        trial.verdict([margin])
         assert work.linear <= 80
         assert work.integer <= 5
         monkeypatch.undo()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.decision.answering.desk import Desk
-from discreet.decision.answering.many_tables import Screen, fails, table_of
-from discreet.decision.answering.trial import ShuttleBench, WholeBench
+from discreet.decision.answering.many_tables import ManyTables, fails, table_of
+from discreet.decision.answering.trial import ShuttleTrial, WholeTrial
 from discreet.decision.frontier.brief import Brief
 from discreet.decision.frontier.frontier import frontier
 from discreet.decision.frontier.judge import ShuttleJudge
@@ -91,7 +91,7 @@ def check_huge(case, rng):
 
 
 def check_shuttle(case, rng):
-    """What the shuttle refuses is unsafe; what its bench grants, `decide` grants."""
+    """What the shuttle refuses is unsafe; what its trial grants, `decide` grants."""
     if rng.random() < 0.5:  # where it is not even asked
         quick = {"bounds.method": "shuttle", "bounds.proof": "outer"}
         case = dataclasses.replace(case, policy=case.policy.change(quick))
@@ -103,8 +103,8 @@ def check_shuttle(case, rng):
         judge = ShuttleJudge(brief)
         if judge.restart(case.sets[:1]) and not judge.add(case.sets[1:]):
             assert not safe(case, case.sets)
-    bench = ShuttleBench(brief)
-    verdict = bench.verdict(case.sets)
+    trial = ShuttleTrial(brief)
+    verdict = trial.verdict(case.sets)
     if verdict is Verdict.PASS:
         found = decide(case.table, case.formula, case.policy)
         assert found.verdict is Verdict.PASS
@@ -180,8 +180,8 @@ def check_screen(case, rng):
     flat = tables.reshape(len(tables), -1)
     some = rng.choice(len(flat), min(3, len(flat)), replace=False)
     policy = case.policy.change({"bounds.proof": "integer", "bounds.method": "integer"})
-    listed = Screen(case.table.variables, policy, out, flat, True).unsafe(margin)[some]
-    drawn = Screen(case.table.variables, policy, out, flat[some], False).unsafe(margin)
+    listed = ManyTables(case.table.variables, policy, out, flat, True).unsafe(margin)[some]
+    drawn = ManyTables(case.table.variables, policy, out, flat[some], False).unsafe(margin)
     top = Formula(case.table.names, (*out, margin)).frontier.sets
     told = [fails(table_of(case.table.variables, flat[row]), top, policy) for row in some]
     assert listed.tolist() == drawn.tolist() == told
@@ -247,8 +247,8 @@ def test_a_rule_that_fails_everything_makes_every_judge_refuse():
             frontier(TABLE, beta=1)
         brief = Brief(TABLE, policy)
         assert not ShuttleJudge(brief).restart([1])
-        for bench in (WholeBench(brief), ShuttleBench(brief)):
-            assert bench.verdict([1]) is Verdict.FAIL
+        for trial in (WholeTrial(brief), ShuttleTrial(brief)):
+            assert trial.verdict([1]) is Verdict.FAIL
         assert Desk(TABLE, policy).ask("A").outcome == "refused"
         simulated = Desk(TABLE, policy.change({"server.rule": "simulatable"}))
         assert simulated.ask("A").outcome == "refused"
@@ -299,7 +299,7 @@ ALONE = {
     ("name", "check", "changes"),
     [
         *((name, check_decide, {"judge": fine}) for name in ALONE),
-        *((name, check_screen, {"screen": overlook}) for name in ALONE),
+        *((name, check_screen, {"many_tables": overlook}) for name in ALONE),
         *((name, check_shuttle, {"follow": Blind}) for name in ("attribute", "published")),
         *((name, check_ruling, {"ruling": passes}) for name in ALONE),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 
 from discreet.decision.answering import Desk, Outcome
 from discreet.decision.answering.many_tables import table_of
-from discreet.decision.answering.public_belief import believed
+from discreet.decision.answering.public_belief import public_belief
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.table import Table
@@ -25,7 +25,7 @@ def public(table, out):
 
 def sibling(table, out, rng):
     """A table with the same margins `out`, another one if there is any."""
-    found = believed(Release.margins(table, Formula(table.names, out)), 40).tables
+    found = public_belief(Release.margins(table, Formula(table.names, out)), 40).tables
     other = found[(found != table.dense().ravel()).any(1)]
     drawn = table_of(table.variables, rng.choice(other if len(other) else found))
     assert public(drawn, out) == public(table, out)

@@ -11,7 +11,7 @@ from discreet.server.app import create_app
 from discreet.server.deciding.counter import Counter
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.people.accounts import Accounts
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
 from discreet.table.load import load
@@ -54,7 +54,7 @@ class World:
             **MANY | {"address": "http://test"} | settings,
         )
         quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-        self.site = Site(
+        self.site = Services(
             self.settings,
             database,
             Counter(database, b"secret"),

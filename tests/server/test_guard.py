@@ -53,7 +53,7 @@ class Wanted(BaseModel):
 def small_app(site, **options):
     """A few routes behind all guards; what a handler sees of a request is told."""
     app = FastAPI()
-    app.state.site = site
+    app.state.services = site
     app.state.seen = []
     add_handlers(app)
     add_guards(app, site.settings, **options)

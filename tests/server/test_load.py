@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from discreet.server.deciding.counter import Counter
-from discreet.server.deciding.current_desk import Keeper
+from discreet.server.deciding.current_desks import CurrentDesks
 from discreet.server.deciding.pool import Pool
 from discreet.server.deciding.requests import leaving
 from discreet.server.guards.errors import Refused
@@ -423,7 +423,7 @@ def test_whatever_decides_does_so_in_the_pool(tmp_path, monkeypatch, role, metho
         number = made.site.counter.request("czech", ["A", "B"]).number
         assert made.site.counter.request("czech", list("ABCDEF")).why == "unsafe"
         threads = []
-        for owner, name in ((Counter, "desk"), (Keeper, "_decide")):
+        for owner, name in ((Counter, "desk"), (CurrentDesks, "_decide")):
             real = getattr(owner, name)
 
             def noted(self, *args, real=real, **more):
@@ -445,7 +445,7 @@ def test_ready_while_others_write_and_not_when_nothing_can_be_decided(czech, mon
     with czech.site.database.write() as session:
         session.connection()
         assert client.get("/readyz").status_code == 200
-    monkeypatch.setattr(Keeper, "trouble", lambda self: "the disk of the ledger is full.")
+    monkeypatch.setattr(CurrentDesks, "trouble", lambda self: "the disk of the ledger is full.")
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["error"]["message"] == "the disk of the ledger is full."
@@ -454,7 +454,7 @@ def test_ready_while_others_write_and_not_when_nothing_can_be_decided(czech, mon
 def test_a_database_that_hangs_is_not_ready(czech, monkeypatch):
     held = Held()
     monkeypatch.setattr("discreet.server.operation.health.PATIENCE", 0.05)
-    monkeypatch.setattr(Keeper, "trouble", lambda self: held())
+    monkeypatch.setattr(CurrentDesks, "trouble", lambda self: held())
     try:
         for _ in range(4):  # more than there are threads for it
             answer = czech.client().get("/readyz")

@@ -20,7 +20,7 @@ from discreet.server.pages.assets import asset
 from discreet.server.pages.charts import space_bars
 from discreet.server.pages.grid import grid
 from discreet.server.people.accounts import Accounts
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
 from discreet.server.showing.views import OrderView
@@ -103,7 +103,7 @@ def site(tmp_path_factory):
         title="Office of Statistics",
         address=OURS,
     )
-    yield Site(settings, database, counter, Catalogue(database), accounts)
+    yield Services(settings, database, counter, Catalogue(database), accounts)
     database.close()
 
 

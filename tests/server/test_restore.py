@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 import pytest
 from pydantic import SecretStr
 
-from discreet.server.launch import DataSpec, build_site, prepare
+from discreet.server.launch import DataSpec, build_services, prepare
 from discreet.server.ledger import store
 from discreet.server.ledger.backup import backup, restore
 from discreet.server.ledger.chain import verify_all
@@ -36,7 +36,7 @@ KINDS = list(permutations(("sqlite", "postgres")))
 @contextmanager
 def started(url):
     """What `discreet serve` starts, before it listens."""
-    site = build_site(prepare(Settings(database=url, secret=SecretStr(SECRET))), [SPEC])
+    site = build_services(prepare(Settings(database=url, secret=SecretStr(SECRET))), [SPEC])
     with closing(site.database):
         yield site
 

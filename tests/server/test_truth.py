@@ -13,10 +13,10 @@ from discreet.decision.answering import Outcome, Why
 from discreet.decision.law.policy import Policy
 from discreet.errors import LedgerError
 from discreet.server import launch
-from discreet.server.deciding import current_desk
+from discreet.server.deciding import current_desks
 from discreet.server.deciding.counter import Counter
 from discreet.server.deciding.unready import Unready
-from discreet.server.launch import DataSpec, build_site, prepare
+from discreet.server.launch import DataSpec, build_services, prepare
 from discreet.server.ledger import backup, store
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.ledger.marks import SECRET as SECRET_MARK
@@ -169,7 +169,7 @@ def test_without_the_secret_nothing_is_opened_anew(tmp_path, monkeypatch):
     spec = DataSpec("czech", "example:czech", set=tuple(f"{k}={_toml(v)}" for k, v in
                                                        RULES.items()))  # fmt: skip
     settings = prepare(Settings(database=url))
-    site = build_site(settings, [spec])
+    site = build_services(settings, [spec])
     backup.backup(site.database, tmp_path / "backup.db")
     site.database.close()
     there = f"sqlite:///{tmp_path}/there.db"
@@ -179,11 +179,11 @@ def test_without_the_secret_nothing_is_opened_anew(tmp_path, monkeypatch):
     assert not (tmp_path / "there.db.secret").exists()
     other = Settings(database=there, secret="another")
     with pytest.raises(LedgerError, match="secret is not the one"):
-        build_site(prepare(other), [spec])
+        build_services(prepare(other), [spec])
     with pytest.raises(LedgerError, match="secret is not the one"):  # nor under another name
-        build_site(prepare(other), [DataSpec("again", "example:tract")])
+        build_services(prepare(other), [DataSpec("again", "example:tract")])
     (tmp_path / "there.db.secret").write_text((tmp_path / "here.db.secret").read_text())
-    again = build_site(prepare(Settings(database=there)), [spec])
+    again = build_services(prepare(Settings(database=there)), [spec])
     assert again.counter.request("czech", ["A"]).why is Why.OUT
     again.database.close()
 
@@ -213,15 +213,15 @@ def test_vintages_are_opened_in_the_order_of_the_ledger(tmp_path):
     new = DataSpec("p2026", str(tmp_path / "2026.csv"), count="n", frontier="Sex + Town",
                    previous="p2025")  # fmt: skip
     settings = prepare(Settings(database=f"sqlite:///{tmp_path}/v.db"))
-    build_site(settings, [old, new]).database.close()
+    build_services(settings, [old, new]).database.close()
     plain = DataSpec("p2026", str(tmp_path / "2026.csv"), count="n")
-    site = build_site(settings, [plain, old])  # in any order, and without the option
+    site = build_services(settings, [plain, old])  # in any order, and without the option
     assert list(site.counter.served) == ["p2025", "p2026"]
     with site.counter.desk("p2026") as desk:
         assert [out for _, out in desk.others] == [(1, 2)]
     site.database.close()
     with pytest.raises(LedgerError, match="serve the data of 'p2025' too"):
-        build_site(settings, [plain])
+        build_services(settings, [plain])
 
 
 # Not ready
@@ -235,7 +235,7 @@ def made(tmp_path):
 
 def test_a_clock_set_back_is_said(made, monkeypatch):
     client = made.client()
-    monkeypatch.setattr(current_desk, "now", lambda: "2001-01-01T00:00:00.000000+00:00")
+    monkeypatch.setattr(current_desks, "now", lambda: "2001-01-01T00:00:00.000000+00:00")
     answer = client.post("/api/v1/datasets/tract/requests", {"variables": ["Gender", "Income"]})
     assert answer.status_code == 503
     assert "the clock says 2001-01-01T00:00:00" in answer.json()["error"]["message"]

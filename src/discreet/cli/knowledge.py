@@ -64,7 +64,7 @@ def _data_may_be_left_out(command: Command) -> Command:
 @click.option(
     "--prior",
     metavar="FILE",
-    help="Believed before: CSV of categories (of rates, of alphas) with probability or weight.",
+    help="PublicBelief before: CSV of categories (of rates, of alphas) with probability or weight.",
 )
 @click.option("--incidents", metavar="N|COLUMN", help="Rates: incidents of all companies alike.")
 @click.option("--companies", metavar="N|COLUMN", help="Rates: how many companies.")

@@ -101,7 +101,7 @@ def publish_command(
     publishing it.
     """
     from discreet.data.domains import read_domains
-    from discreet.decision.survey.cell_losses import LossWarning
+    from discreet.decision.survey.cell_losses import CellLossWarning
     from discreet.decision.survey.publish import publish
     from discreet.look.progress import working
 
@@ -117,7 +117,7 @@ def publish_command(
             records=records,
         )
     with working("weighing risks"), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", LossWarning)
+        warnings.simplefilter("always", CellLossWarning)
         found = publish(
             domains.n,
             domains.N,

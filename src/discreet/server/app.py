@@ -39,7 +39,7 @@ from discreet.server.people.identity import cookie_name
 from discreet.server.people.openid import Provider
 from discreet.server.people.second_factor import SecondFactors
 from discreet.server.pxweb import first, second
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
 from discreet.server.showing.copies import Copies
@@ -63,11 +63,13 @@ Every error is `{"error": {"code", "message", "details"}}`. Send a key as
 `X-CSRF-Token` that `/api/v1/me` tells."""
 
 
-def create_app(settings: Settings, site: Site | None = None, *, quiet: bool = False) -> FastAPI:
-    """The application of a site; `quiet`: without a log of requests."""
-    if site is None:
-        site = empty_site(settings)
-    held = site
+def create_app(
+    settings: Settings, services: Services | None = None, *, quiet: bool = False
+) -> FastAPI:
+    """The application; `quiet`: without a log of requests."""
+    if services is None:
+        services = empty_site(settings)
+    held = services
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -91,11 +93,11 @@ def create_app(settings: Settings, site: Site | None = None, *, quiet: bool = Fa
         lifespan=lifespan,
         redirect_slashes=False,
     )
-    app.state.site, app.state.metrics = site, health.Metrics(site)
+    app.state.services, app.state.metrics = services, health.Metrics(services)
     app.state.provider = Provider.of(settings)
-    app.state.post = Post(site.accounts, settings)
-    app.state.factors = SecondFactors(site.accounts, settings.secret.get_secret_value())
-    app.state.search = Search(site.catalogue)
+    app.state.post = Post(services.accounts, settings)
+    app.state.factors = SecondFactors(services.accounts, settings.secret.get_secret_value())
+    app.state.search = Search(services.catalogue)
     for part in (
         datasets, search, tables, entries, requests, custodian, accounts, trail, health,
         second, first,
@@ -103,31 +105,33 @@ def create_app(settings: Settings, site: Site | None = None, *, quiet: bool = Fa
         app.include_router(part.router)
     app.include_router(pages.router)
     add_handlers(app)
-    app.state.news = News(site.database)
-    app.add_middleware(Copies, site=site, news=app.state.news)
-    rates = rates_of(settings.shared, site.database, settings.secret.get_secret_value().encode())
+    app.state.news = News(services.database)
+    app.add_middleware(Copies, services=services, news=app.state.news)
+    rates = rates_of(
+        settings.shared, services.database, settings.secret.get_secret_value().encode()
+    )
     add_guards(app, settings, rates=rates)
-    app.add_middleware(Refusals, failures=site.accounts.failures)
+    app.add_middleware(Refusals, failures=services.accounts.failures)
     if settings.cors_origins:
         app.add_middleware(Cors, origins=settings.cors_origins)
     app.add_middleware(logs.RequestLog, answers=app.state.metrics.answers, quiet=quiet)
     app.add_middleware(logs.HeadAsGet)
     _document(app, settings)
     works = {
-        partial(site.uses.write, site.database): 1.0,
+        partial(services.uses.write, services.database): 1.0,
         app.state.limits.exchange: 1.0,
         app.state.metrics.write: 5.0,
-        site.accounts.failures.flush: 60.0,
+        services.accounts.failures.flush: 60.0,
     }
     return app
 
 
-def empty_site(settings: Settings) -> Site:
-    """A site that serves what its ledgers have published, and decides nothing."""
+def empty_site(settings: Settings) -> Services:
+    """Services that serve what its ledgers have published, and decides nothing."""
     database = open_database(settings.database)
     counter = Counter(database, settings.secret.get_secret_value().encode())
     accounts = Accounts(database, hours=settings.session_hours)
-    return Site(settings, database, counter, Catalogue(database), accounts)
+    return Services(settings, database, counter, Catalogue(database), accounts)
 
 
 def _document(app: FastAPI, settings: Settings) -> None:

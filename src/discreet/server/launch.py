@@ -26,7 +26,7 @@ from discreet.server.ledger.marks import OTHER_SECRET, in_use
 from discreet.server.operation.logs import log
 from discreet.server.people.accounts import Accounts
 from discreet.server.people.actors import operator
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
 from discreet.server.showing.describe import describe_data
@@ -109,7 +109,7 @@ def prepare(settings: Settings) -> Settings:
     return settings.model_copy(update={"secret": SecretStr(_secret(settings))})
 
 
-def build_site(settings: Settings, specs: Sequence[DataSpec]) -> Site:
+def build_services(settings: Settings, specs: Sequence[DataSpec]) -> Services:
     """Everything that handlers work with."""
     database = open_database(settings.database)
     counter = Counter(database, settings.secret.get_secret_value().encode())
@@ -117,7 +117,7 @@ def build_site(settings: Settings, specs: Sequence[DataSpec]) -> Site:
         with working(f"opening {spec.slug}"):
             _open(counter, spec)
     _check_rest(counter)
-    return Site(
+    return Services(
         settings,
         database,
         counter,
@@ -150,7 +150,7 @@ def application() -> FastAPI:
 
     settings = Settings()
     specs = [DataSpec.of(entry) for entry in json.loads(os.environ[SPEC])]
-    return create_app(settings, build_site(settings, specs))
+    return create_app(settings, build_services(settings, specs))
 
 
 def serve(
@@ -168,15 +168,15 @@ def serve(
     if workers > 1 and not settings.shared:
         settings = settings.model_copy(update={"shared": "database"})
     settings = prepare(settings)
-    site = build_site(settings, specs)  # what is new is opened here, once
-    for slug in other_terms(site.database, specs):
+    services = build_services(settings, specs)  # what is new is opened here, once
+    for slug in other_terms(services.database, specs):
         log().warning("policy differs", dataset=slug, served_under="the policy of its ledger")
-    tell(f"Serving {', '.join(site.counter.served)} at http://{settings.host}:{settings.port}")
+    tell(f"Serving {', '.join(services.counter.served)} at http://{settings.host}:{settings.port}")
     app: FastAPI | str
     if workers == 1:
         from discreet.server.app import create_app
 
-        app = create_app(settings, site)
+        app = create_app(settings, services)
     else:
         _tell_workers(settings, specs)
         app = "discreet.server.launch:application"
@@ -198,7 +198,7 @@ def serve(
             h11_max_incomplete_event_size=32_768,
         )
     finally:
-        site.database.close()
+        services.database.close()
 
 
 def _tell_workers(settings: Settings, specs: Sequence[DataSpec]) -> None:

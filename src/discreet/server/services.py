@@ -1,4 +1,4 @@
-"""What handlers work with; held by the application as `app.state.site`."""
+"""What handlers work with; held by the application as `app.state.services`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.server.showing.catalogue import Catalogue
 
 
 @dataclass(frozen=True)
-class Site:
+class Services:
     settings: Settings
     database: Database
     counter: Counter
@@ -27,6 +27,6 @@ class Site:
     uses: Uses = field(default_factory=Uses)
 
 
-def site_of(connection: HTTPConnection) -> Site:
-    """A dependency: the site that a request came to."""
-    return cast(Site, connection.app.state.site)
+def services_of(connection: HTTPConnection) -> Services:
+    """A dependency: what the handlers of a request work with."""
+    return cast(Services, connection.app.state.services)

@@ -13,8 +13,8 @@ from discreet.decision.answering.answer import Answer, Outcome, Standing, Status
 from discreet.decision.answering.gate import opening
 from discreet.decision.answering.simulated_refusals import Simulated
 from discreet.decision.answering.space import QuerySpace, nearest, within
-from discreet.decision.answering.trial import Bench, bench
-from discreet.decision.answering.vintage import Vintage, VintageBench, changes
+from discreet.decision.answering.trial import Trial, trial
+from discreet.decision.answering.vintage import Vintage, VintageTrial, changes
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
@@ -131,8 +131,8 @@ class Desk:
         margins = [m for m in margins if not within(m, self.out)]
         if not margins:
             return
-        if "bench" in vars(self):
-            self.bench.take(margins)
+        if "trial" in vars(self):
+            self.trial.take(margins)
         self.out = maximal([*self.out, *margins])
         self.space.release(margins)
 
@@ -143,7 +143,7 @@ class Desk:
 
     def keeps(self) -> bool:
         """Does what is out keep the policy, by the data?"""
-        return self.bench.verdict(()) is not Verdict.FAIL
+        return self.trial.verdict(()) is not Verdict.FAIL
 
     def near(self, margin: int) -> tuple[int, ...]:
         """The largest margins within it that are out."""
@@ -152,7 +152,7 @@ class Desk:
     def cost(self, margin: int, *, seconds: float = 10.0) -> Cost:
         """What the release of a margin would close off."""
         before = self.space.counts()
-        with self.bench.supposing([margin]) as narrowest:
+        with self.trial.supposing([margin]) as narrowest:
             space = self.space.copy()
             space.release([margin])
             complete = space.survey(time.monotonic() + seconds) and self.space.surveyed
@@ -163,11 +163,11 @@ class Desk:
     # How it decides
 
     @cached_property
-    def bench(self) -> Bench:
+    def trial(self) -> Trial:
         """Judges by the data."""
-        own = bench(self.table, self.policy)
+        own = trial(self.table, self.policy)
         if self.others:
-            own = VintageBench(own, changes(self.table, self.others, self.policy))
+            own = VintageTrial(own, changes(self.table, self.others, self.policy))
         own.take(self.out)
         return own
 
@@ -181,10 +181,10 @@ class Desk:
             found = self.simulated.refusal(self.out, margins[0])
             if found.refuses or not self.rule.gate:
                 return (Verdict.FAIL if found.refuses else Verdict.PASS), found.probability
-            return self.bench.verdict(margins), found.probability
+            return self.trial.verdict(margins), found.probability
         if any(self.space.known(margin) is Status.GONE for margin in margins):
             return Verdict.FAIL, None
-        return self.bench.verdict(margins), None
+        return self.trial.verdict(margins), None
 
     def _trial(self, margins: Sequence[int]) -> bool:
         """Could all of them be released now?"""
@@ -195,7 +195,7 @@ class Desk:
         return verdict is not Verdict.FAIL and not doubt
 
     def _rejects(self, margin: int) -> bool:
-        return self.rule.rule == "myopic" and self.bench.rejects(margin)
+        return self.rule.rule == "myopic" and self.trial.rejects(margin)
 
     @property
     def _monotone(self) -> bool:

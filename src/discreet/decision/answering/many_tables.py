@@ -44,11 +44,11 @@ MOST_SWAPS = 4_096
 def quick(policy: Policy) -> bool:
     """Can every rule that is asked look at many tables at once, by the tightest bounds?"""
     plain = policy.bounds.method in ("auto", "integer") and not policy.sample.check
-    return plain and all(rule.screen for rule in asked(policy))
+    return plain and all(rule.many_tables for rule in asked(policy))
 
 
 @dataclass(eq=False)
-class Screened:
+class ManyJudged:
     """What is known of the nodes of each table when `top` is out, and which tables are unsafe.
 
     `least` gives, where all tables are there, the least over those that share what would be out.
@@ -67,7 +67,7 @@ class Screened:
 
 
 @dataclass(frozen=True, eq=False)
-class Screen:
+class ManyTables:
     """Tables that share the margins that are out; `exact`: they are all that do."""
 
     variables: tuple[Variable, ...]
@@ -83,8 +83,8 @@ class Screen:
             return np.array([self._fails(top, row) for row in range(len(self.tables))], bool)
         if self.exact:
             least, low, high = self._extremes(margin)
-            return self._checked(Screened(top, low, high, self._nobody, least))
-        found = Screened(top, *self._settled(margin), self._nobody)
+            return self._checked(ManyJudged(top, low, high, self._nobody, least))
+        found = ManyJudged(top, *self._settled(margin), self._nobody)
         unsafe = self._checked(found)
         self._prove(top, unsafe, found.doubts)
         return unsafe
@@ -147,10 +147,10 @@ class Screen:
 
     # Rules
 
-    def _checked(self, found: Screened) -> Bools:
+    def _checked(self, found: ManyJudged) -> Bools:
         for rule in asked(self.policy):
-            assert rule.screen is not None
-            rule.screen(self, found)
+            assert rule.many_tables is not None
+            rule.many_tables(self, found)
         return found.unsafe
 
     def _prove(self, top: Sets, unsafe: Bools, doubts: list[tuple[Ints, ...]]) -> None:

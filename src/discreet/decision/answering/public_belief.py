@@ -28,7 +28,7 @@ CHAINS, WARM, APART = 4, 100, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Believed:
+class PublicBelief:
     """Tables, one a row of counts in row-major order, and the probability of each.
 
     `exact`: these are all that fit. `chains` says of which chain each draw is.
@@ -51,7 +51,7 @@ class Believed:
         return chance, error_of_mean(holds.astype(np.float64), self.mass, self.chains)
 
 
-def believed(release: Release, draws: int) -> Believed:
+def public_belief(release: Release, draws: int) -> PublicBelief:
     """The belief of whoever knows the release, under the log-linear model of its margins.
 
     Given the margins, a table has a probability in proportion to 1 / prod n!, whatever the
@@ -63,7 +63,7 @@ def believed(release: Release, draws: int) -> Believed:
     known = tuple(v for v in release.variables if v.name in spoken)
     seed = public_seed(release)
     if not known:
-        found = Believed(np.full((draws, 1), release.total or 0), np.full(draws, 1 / draws))
+        found = PublicBelief(np.full((draws, 1), release.total or 0), np.full(draws, 1 / draws))
     else:
         part = Release(known, release.tables)
         found = _of_known(part, draws, seed)
@@ -82,26 +82,26 @@ def public_seed(release: Release) -> int:
     return int.from_bytes(said.digest()[:8], "little")
 
 
-def _of_known(release: Release, draws: int, seed: int) -> Believed:
+def _of_known(release: Release, draws: int, seed: int) -> PublicBelief:
     try:
         return _listed(release)
     except DataError:
         pass
     if release.formula.is_decomposable:
-        return Believed(
+        return PublicBelief(
             draw(release, draws=draws, seed=seed).astype(np.int64), np.full(draws, 1 / draws)
         )
     return _walked(release, draws, seed)
 
 
-def _listed(release: Release) -> Believed:
+def _listed(release: Release) -> PublicBelief:
     cells, found = enumerate_tables(release, limit=LISTED, seconds=math.inf)
     tables = np.zeros((len(found), math.prod(v.size for v in release.variables)), np.int64)
     tables[:, keys(cells.codes, cells.shape).astype(np.int64)] = found
     rows = np.lexsort(tables.T)  # the order does not tell how they were found
     log = -_log_factorials(int(tables.max(initial=0)))[tables[rows]].sum(1)
     mass = np.exp(log - log.max())
-    return Believed(tables[rows], mass / mass.sum(), exact=True)
+    return PublicBelief(tables[rows], mass / mass.sum(), exact=True)
 
 
 def _log_factorials(most: int) -> Floats:
@@ -110,7 +110,7 @@ def _log_factorials(most: int) -> Floats:
     return np.asarray(gammaln(np.arange(most + 1) + 1.0))
 
 
-def _walked(release: Release, draws: int, seed: int) -> Believed:
+def _walked(release: Release, draws: int, seed: int) -> PublicBelief:
     """Draws of chains that begin at tables found from the release alone."""
     opened, _ = open_cells(release, every_variable=True)
     parts = split(separate(opened))
@@ -133,16 +133,16 @@ def _walked(release: Release, draws: int, seed: int) -> Believed:
             tables[chain][:, place[members]] = walker.run(chain, each)
     flat = tables.reshape(CHAINS * each, -1)
     mass = np.full(len(flat), 1 / len(flat))
-    return Believed(flat, mass, chains=np.repeat(np.arange(CHAINS), each))
+    return PublicBelief(flat, mass, chains=np.repeat(np.arange(CHAINS), each))
 
 
 def _spread(
-    found: Believed,
+    found: PublicBelief,
     release: Release,
     known: tuple[str, ...],
     draws: int,
     rng: np.random.Generator,
-) -> Believed:
+) -> PublicBelief:
     """Everybody has any category of what no margin has, each as likely."""
     rows: Any = slice(None)
     if found.exact:
@@ -156,4 +156,4 @@ def _spread(
     tables = tables.reshape(-1, *shape, *others)
     tables = tables.transpose(0, *(1 + now.index(name) for name in order))
     flat = np.ascontiguousarray(tables.reshape(len(tables), -1))
-    return Believed(flat, np.full(len(flat), 1 / len(flat)), chains=found.chains)
+    return PublicBelief(flat, np.full(len(flat), 1 / len(flat)), chains=found.chains)

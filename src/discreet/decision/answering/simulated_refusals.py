@@ -6,8 +6,8 @@ import math
 from collections import OrderedDict
 from functools import lru_cache
 
-from discreet.decision.answering.many_tables import Lattice, Screen, quick
-from discreet.decision.answering.public_belief import Believed, believed
+from discreet.decision.answering.many_tables import Lattice, ManyTables, quick
+from discreet.decision.answering.public_belief import PublicBelief, public_belief
 from discreet.decision.answering.simulatable import SURE, Refusal
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.policy import Policy
@@ -28,9 +28,9 @@ class Simulated:
 
     A request is refused if the answer would be unsafe with a probability above `server.delta`,
     for a table drawn from what the public believes: the log-linear model whose margins are those
-    that are out (`believed`). A saturated model would believe in sparse tables, and refuse nearly
-    everything. From draws, the probability and three standard errors of it count; where only the
-    error stands against a request, more tables are drawn.
+    that are out (`public_belief`). A saturated model would believe in sparse tables, and refuse
+    nearly everything. From draws, the probability and three standard errors of it count; where only
+    the error stands against a request, more tables are drawn.
 
     The true table has no say beyond its released margins: draws are seeded by these, the same
     draws serve every request of a state, and no clock has a part in it. So a refusal tells
@@ -41,7 +41,7 @@ class Simulated:
     def __init__(self, table: Table, policy: Policy) -> None:
         self.table, self.policy = table, policy
         _check(table, policy)
-        self._states: OrderedDict[tuple[Sets, int], tuple[Believed, Screen]] = OrderedDict()
+        self._states: OrderedDict[tuple[Sets, int], tuple[PublicBelief, ManyTables]] = OrderedDict()
         self._known = lru_cache(REMEMBERED)(self._refusal)
 
     def refusal(self, out: Sets, margin: int) -> Refusal:
@@ -65,10 +65,10 @@ class Simulated:
             MORE * int(self.policy.server.draws), MOST_SUMS // Lattice(self.table.shape).size
         )
 
-    def _state(self, out: Sets, draws: int) -> tuple[Believed, Screen]:
+    def _state(self, out: Sets, draws: int) -> tuple[PublicBelief, ManyTables]:
         if (out, draws) not in self._states:
-            belief = believed(self.release(out), draws)
-            screen = Screen(self.table.variables, self.policy, out, belief.tables, belief.exact)
+            belief = public_belief(self.release(out), draws)
+            screen = ManyTables(self.table.variables, self.policy, out, belief.tables, belief.exact)
             self._states[out, draws] = belief, screen
             if len(self._states) > STATES:
                 self._states.popitem(last=False)

@@ -31,7 +31,7 @@ PROOF_SECONDS = 2.0  # to look for tables, in one request
 REMEMBERED = 10_000  # verdicts, so that memory has an end
 
 
-class Bench(Protocol):
+class Trial(Protocol):
     """What is out, and the verdict on what is asked for besides."""
 
     out: Sets
@@ -51,13 +51,13 @@ class Bench(Protocol):
         """The small counts that are guarded, and their widths."""
 
 
-def bench(table: Table, policy: Policy) -> Bench:
+def trial(table: Table, policy: Policy) -> Trial:
     brief = Brief(table, policy)
     small = table.size * max(len(brief.cells), 1) <= QUICK
-    return WholeBench(brief) if small else ShuttleBench(brief)
+    return WholeTrial(brief) if small else ShuttleTrial(brief)
 
 
-class WholeBench:
+class WholeTrial:
     """Asks the rules of `assess`, each time from scratch: for small tables.
 
     First whether a margin breaks a rule by itself, as far as rules can follow. What passes is the
@@ -100,7 +100,7 @@ class WholeBench:
         return small.cells, small.bounds.width
 
 
-class ShuttleBench:
+class ShuttleTrial:
     """Asks the shuttle, which follows only what a further margin changes: for large tables.
 
     What it fails is refused. What it does not fail, `decide` is asked about; unless every rule can

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from discreet.data.codebook import Variable
-from discreet.decision.answering.trial import PROOF_SECONDS, Bench, Ints
+from discreet.decision.answering.trial import PROOF_SECONDS, Ints, Trial
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
@@ -87,10 +87,10 @@ def changes(new: Table, others: Iterable[Vintage], policy: Policy) -> tuple[Chan
     return tuple(Changes(new, old, out, policy) for old, out in others)
 
 
-class VintageBench:
-    """The verdict of another bench on the new vintage, or a worse one on the changes."""
+class VintageTrial:
+    """The verdict of another trial on the new vintage, or a worse one on the changes."""
 
-    def __init__(self, own: Bench, changes: Sequence[Changes]) -> None:
+    def __init__(self, own: Trial, changes: Sequence[Changes]) -> None:
         self.own, self.changes = own, tuple(changes)
         self.out: Sets = own.out
 

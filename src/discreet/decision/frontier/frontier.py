@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.frontier.strategy import FrontierMethod, Strategy
-from discreet.decision.frontier.very_large import HugeStrategy, is_huge
+from discreet.decision.frontier.very_large import VeryLargeStrategy, is_very_large
 from discreet.decision.law.decide import Decision
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
@@ -241,7 +241,7 @@ def frontier(
     if alone and not len(brief.cells):
         most = brief.policy.small.most
         raise DataError(f"the table has no count of 1 to {most}: every margin keeps any width.")
-    kind = HugeStrategy if is_huge(brief) else Strategy
+    kind = VeryLargeStrategy if is_very_large(brief) else Strategy
     search = kind(brief, begun, begun + seconds, seed)
     search.begin()
     if fit:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class LongList:
+class ListStart:
     """The start of a list that keeps beta, its margins, and outer bounds of all cells.
 
     `lower` is 0 where the upper alone keeps beta.
@@ -50,13 +50,13 @@ def longest_prefix(
     >>> longest_prefix(table, [0b101, 0b010, 0b110], table.small(), beta=3)
     (2, 5)
     """
-    found = long_list(table, ordered, cells, beta, seconds=seconds)
+    found = list_start(table, ordered, cells, beta, seconds=seconds)
     return found.listed, found.width
 
 
-def long_list(
+def list_start(
     table: Table, ordered: Sequence[int], cells: Cells, beta: int, *, seconds: float = inf
-) -> LongList:
+) -> ListStart:
     """The longest start of a list of margins that keeps every cell a width of `beta`.
 
     A margin is a bit set over the table's variables. The widths are those of `GrowingBounds`: outer
@@ -92,7 +92,7 @@ def long_list(
             both = GrowingBounds(table.shape, table.total, codes[rows])
             both.add(tables[:kept])
         lower[rows], upper[rows] = both.lower, both.upper
-    return LongList(kept, widths[kept], tuple(tables[:kept]), lower, upper)
+    return ListStart(kept, widths[kept], tuple(tables[:kept]), lower, upper)
 
 
 def _wide(widths: Sequence[int], beta: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.frontier.decomposable import DecomposableFrontier, decomposable_frontier
-from discreet.decision.frontier.list_start import LongList, long_list
+from discreet.decision.frontier.list_start import ListStart, list_start
 from discreet.decision.frontier.strategy import NOTHING, FrontierMethod, Strategy
 from discreet.decision.law.case import Case
 from discreet.decision.law.decide import Decision, assumptions, decide
@@ -29,19 +29,19 @@ from discreet.utility.requests import Requests
 METHOD = "the released counts above each cell"
 
 
-def is_huge(brief: Brief) -> bool:
+def is_very_large(brief: Brief) -> bool:
     """Does no shuttle of the table fit in the policy's memory?"""
     layout = Layout.of(brief.table.shape)
     most = float(brief.policy.bounds.gigabytes) * 2**30
     return bytes_needed(layout, brief.table.total) > most
 
 
-class HugeStrategy(Strategy):
+class VeryLargeStrategy(Strategy):
     """The start of the list, or a decomposable set, whichever is worth more."""
 
     def begin(self) -> None:
         policy, brief = self.brief.policy, self.brief
-        blind = [rule.name for rule in asked(policy) if rule.huge is None]
+        blind = [rule.name for rule in asked(policy) if rule.very_large is None]
         if blind:
             raise DataError(
                 f"a table of this size cannot be searched under the rules {', '.join(blind)}; "
@@ -62,7 +62,7 @@ class HugeStrategy(Strategy):
                 f"no margin keeps a width of {policy.small.width} at every small count; lower "
                 "beta, or merge categories."
             )
-        self.start: LongList | None = None
+        self.start: ListStart | None = None
         self.found: DecomposableFrontier | None = None
 
     def run(self, method: FrontierMethod) -> None:
@@ -83,15 +83,15 @@ class HugeStrategy(Strategy):
                 max_order=brief.max_order,
             )
 
-    def _kept(self, seconds: float) -> LongList:
+    def _kept(self, seconds: float) -> ListStart:
         """The longest start of the list that keeps every rule."""
         brief, beta = self.brief, self.brief.policy.small.width
         low, high = 0, len(brief.candidates)
-        found = long_list(brief.table, brief.candidates, brief.cells, beta, seconds=seconds)
+        found = list_start(brief.table, brief.candidates, brief.cells, beta, seconds=seconds)
         while found.listed and worst(r.verdict for r in reasons(brief, found)) is Verdict.FAIL:
             high = found.listed - 1
             middle = (low + high + 1) // 2
-            found = long_list(brief.table, brief.candidates[:middle], brief.cells, beta)
+            found = list_start(brief.table, brief.candidates[:middle], brief.cells, beta)
         return found
 
     def fit(self) -> None:
@@ -114,11 +114,11 @@ class HugeStrategy(Strategy):
         allowed = set(self.brief.candidates)
         may = [s for s in wanted if s in allowed]
         rule = self.brief.policy.small
-        kept = long_list(self.brief.table, may, self.brief.cells, rule.width).listed
+        kept = list_start(self.brief.table, may, self.brief.cells, rule.width).listed
         return maximal(may[:kept])
 
 
-def decide_list(brief: Brief, found: LongList) -> Decision:
+def decide_list(brief: Brief, found: ListStart) -> Decision:
     """The verdict on the start of a list: REVIEW, unless the policy accepts outer bounds.
 
     Only where `decide` has nothing better than the released counts either; else it is asked.
@@ -140,10 +140,10 @@ def decide_list(brief: Brief, found: LongList) -> Decision:
     return Decision(verdict, found_by, release, margin_utility(release), assumptions(case), case)
 
 
-def reasons(brief: Brief, found: LongList) -> tuple[Reason, ...]:
+def reasons(brief: Brief, found: ListStart) -> tuple[Reason, ...]:
     """Of every rule that is asked."""
     rules = asked(brief.policy)
-    return tuple(rule.huge(brief, found) for rule in rules if rule.huge is not None)
+    return tuple(rule.very_large(brief, found) for rule in rules if rule.very_large is not None)
 
 
 def _margin(table: Table, margin: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Table:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from discreet.decision.law.verdict import Reason, Verdict
 
 if TYPE_CHECKING:
-    from discreet.decision.answering.many_tables import Screen, Screened
+    from discreet.decision.answering.many_tables import ManyJudged, ManyTables
     from discreet.decision.frontier.brief import Brief
-    from discreet.decision.frontier.list_start import LongList
+    from discreet.decision.frontier.list_start import ListStart
     from discreet.decision.law.case import Case
     from discreet.decision.law.policy import Policy
     from discreet.intruder.bounds.shuttle.shuttle import Shuttle
@@ -58,7 +58,7 @@ class Rule:
     among the others; `drawn`: the report has a part of its own for what it finds.
 
     Shortcuts are optional, and each may only refuse, or pass what `judge` passes: `follow` a
-    release that grows, `screen` many tables at once, judge the `huge`. `ruling` is the verdict
+    release that grows, judge `many_tables` at once or a `very_large` one. `ruling` is the verdict
     alone; it may also prove what `judge` does not. Where one is missing, `judge` is asked. `light`:
     judged at a glance, so it is asked first where nothing but the verdict counts.
     """
@@ -73,13 +73,17 @@ class Rule:
     assumes: Callable[[Case], Iterable[str]] = no_words
     promises: Callable[[Policy], Iterable[str]] = no_words
     follow: Callable[[Brief], Follower] | None = None
-    screen: Callable[[Screen, Screened], None] | None = None
-    huge: Callable[[Brief, LongList], Reason] | None = None
+    many_tables: Callable[[ManyTables, ManyJudged], None] | None = None
+    very_large: Callable[[Brief, ListStart], Reason] | None = None
     ruling: Callable[[Case], Verdict] | None = None
     light: bool = False
     place: int = 100
     drawn: bool = False
 
     def __repr__(self) -> str:
-        shortcuts = [name for name in ("follow", "screen", "huge", "ruling") if getattr(self, name)]
+        shortcuts = [
+            name
+            for name in ("follow", "many_tables", "very_large", "ruling")
+            if getattr(self, name)
+        ]
         return f"Rule({self.name}: {', '.join(shortcuts) or 'judged from scratch'})"

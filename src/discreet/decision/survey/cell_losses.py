@@ -28,12 +28,12 @@ LOOKED_AT = 500  # domains at which a function is tried before it is used
 POINTS = 65
 
 
-class LossWarning(UserWarning):
+class CellLossWarning(UserWarning):
     """A loss that is not what a loss of disclosure should be."""
 
 
 @dataclass(frozen=True, eq=False)
-class Loss:
+class CellLoss:
     """A loss L(y, Y, n, N), and its expectation over what is believed of Y.
 
     >>> loss = disclosure_loss("uniques:10")
@@ -94,20 +94,20 @@ class Loss:
                 f"Y = {number(int(Y[row, at + 1]))} (y = {number(int(y[row, 0]))}, "
                 f"n = {number(int(n[row, 0]))}, N = {number(int(N[row, 0]))}); a larger group "
                 "should hide its members better.",
-                LossWarning,
+                CellLossWarning,
                 stacklevel=3,
             )
 
     def __repr__(self) -> str:
-        return f"Loss({self.name})"
+        return f"CellLoss({self.name})"
 
 
-def disclosure_loss(loss: str | Function | Loss) -> Loss:
+def disclosure_loss(loss: str | Function | CellLoss) -> CellLoss:
     """By name: uniques:S, gamma-uniques:S:a, subclasses:FILE, known-sample:S, threshold:T."""
-    if isinstance(loss, Loss):
+    if isinstance(loss, CellLoss):
         return loss
     if callable(loss):
-        return Loss(_called(loss), loss)
+        return CellLoss(_called(loss), loss)
     kind, _, rest = str(loss).partition(":")
     makers = {
         "uniques": _uniques,
@@ -124,12 +124,12 @@ def disclosure_loss(loss: str | Function | Loss) -> Loss:
     return makers[kind](str(loss), rest)
 
 
-def nonpublication_loss(loss: str | Function | Loss) -> Loss:
+def nonpublication_loss(loss: str | Function | CellLoss) -> CellLoss:
     """By name: records (y), cells (1), population (Y), domain-sample (n), domain (N)."""
-    if isinstance(loss, Loss):
+    if isinstance(loss, CellLoss):
         return loss
     if callable(loss):
-        return Loss(_called(loss), loss)
+        return CellLoss(_called(loss), loss)
     known: dict[str, tuple[Function, Callable[[PopulationCounts], Floats]]] = {
         "records": (lambda y, Y, n, N: y, lambda c: np.asarray(c.y, np.float64)),
         "cells": (lambda y, Y, n, N: np.ones(np.shape(y)), lambda c: np.ones(len(c))),
@@ -139,30 +139,30 @@ def nonpublication_loss(loss: str | Function | Loss) -> Loss:
     }
     if loss not in known:
         raise DataError(f"there is no loss of nonpublication {loss!r}; choose {', '.join(known)}.")
-    return Loss(str(loss), *known[str(loss)])
+    return CellLoss(str(loss), *known[str(loss)])
 
 
-def _uniques(name: str, rest: str) -> Loss:
+def _uniques(name: str, rest: str) -> CellLoss:
     """y exp(-Y / S): sampled people who are alone in one of S equal subclasses (2)."""
     (S,) = _numbers(name, rest, "S")
-    return Loss(
+    return CellLoss(
         name,
         lambda y, Y, n, N: y * np.exp(-Y / S),
         lambda c: c.y * np.exp(-c.y / S) * c.laplace(1 / S),
     )
 
 
-def _gamma_uniques(name: str, rest: str) -> Loss:
+def _gamma_uniques(name: str, rest: str) -> CellLoss:
     """y / (1 + Y / (a S))^(a + 1): subclasses whose sizes have a gamma distribution."""
     S, a = _numbers(name, rest, "S", "A")
-    return Loss(
+    return CellLoss(
         name,
         lambda y, Y, n, N: y * np.exp(-(a + 1) * np.log1p(Y / (a * S))),
         lambda c: c.y * c.power(a * S, a + 1),
     )
 
 
-def _subclasses(name: str, rest: str) -> Loss:
+def _subclasses(name: str, rest: str) -> CellLoss:
     """y sum of pi_s exp(-Y pi_s) over subclasses of given sizes pi_s (1)."""
     size, times = np.unique(_sizes(rest), return_counts=True)
 
@@ -177,19 +177,19 @@ def _subclasses(name: str, rest: str) -> Loss:
         terms = (w * p * np.exp(-c.y * p) * c.laplace(p) for p, w in zip(size, times, strict=True))
         return np.asarray(c.y * sum(terms))
 
-    return Loss(name, alone, few if len(size) <= 64 else None)
+    return CellLoss(name, alone, few if len(size) <= 64 else None)
 
 
-def _known_sample(name: str, rest: str) -> Loss:
+def _known_sample(name: str, rest: str) -> CellLoss:
     """exp(-y / S): the intruder knows who is in the sample."""
     (S,) = _numbers(name, rest, "S")
-    return Loss(name, lambda y, Y, n, N: np.exp(-y / S), lambda c: np.exp(-c.y / S))
+    return CellLoss(name, lambda y, Y, n, N: np.exp(-y / S), lambda c: np.exp(-c.y / S))
 
 
-def _threshold(name: str, rest: str) -> Loss:
+def _threshold(name: str, rest: str) -> CellLoss:
     """1 if Y < T."""
     (T,) = _numbers(name, rest, "T")
-    return Loss(
+    return CellLoss(
         name,
         lambda y, Y, n, N: np.asarray(Y < T, np.float64),
         lambda c: c.below(np.minimum(math.ceil(T), c.N + 1)),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from discreet.decision.survey.cell_losses import (
+    CellLoss,
     Function,
-    Loss,
     disclosure_loss,
     nonpublication_loss,
 )
@@ -30,8 +30,8 @@ def plan(
     *,
     alpha: float,
     beta: float,
-    disclosure: str | Function | Loss = DISCLOSURE,
-    nonpublication: str | Function | Loss = NONPUBLICATION,
+    disclosure: str | Function | CellLoss = DISCLOSURE,
+    nonpublication: str | Function | CellLoss = NONPUBLICATION,
     ratio: float | None = None,
     share: float | None = None,
     risk: float | None = None,

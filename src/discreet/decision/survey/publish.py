@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.decision.survey.cell_losses import (
+    CellLoss,
     Function,
-    Loss,
     disclosure_loss,
     nonpublication_loss,
 )
@@ -54,7 +54,7 @@ class Publication:
     publish: NDArray[np.bool_]
     rule: Rule
     prior: BetaFit
-    losses: tuple[Loss, Loss]
+    losses: tuple[CellLoss, CellLoss]
     columns: Mapping[str, Any]
     weight: Floats
 
@@ -116,8 +116,8 @@ class Publication:
     def under(
         self,
         *,
-        disclosure: str | Function | Loss | None = None,
-        nonpublication: str | Function | Loss | None = None,
+        disclosure: str | Function | CellLoss | None = None,
+        nonpublication: str | Function | CellLoss | None = None,
     ) -> Publication:
         """The same cells judged by other losses."""
         first = self.losses[0] if disclosure is None else disclosure_loss(disclosure)
@@ -236,8 +236,8 @@ def publish(
     beta: float | None = None,
     prior: BetaFit | None = None,
     covariates: Mapping[str, ArrayLike] | None = None,
-    disclosure: str | Function | Loss = DISCLOSURE,
-    nonpublication: str | Function | Loss = NONPUBLICATION,
+    disclosure: str | Function | CellLoss = DISCLOSURE,
+    nonpublication: str | Function | CellLoss = NONPUBLICATION,
     ratio: float | None = None,
     share: float | None = None,
     risk: float | None = None,
@@ -269,7 +269,7 @@ def publish(
 def decided(
     counts: PopulationCounts,
     prior: BetaFit,
-    losses: tuple[Loss, Loss],
+    losses: tuple[CellLoss, CellLoss],
     rule: Rule,
     columns: Mapping[str, Any],
     *,

@@ -18,7 +18,7 @@ from discreet.server.people.accounts import Account, Key
 from discreet.server.people.actors import address_of, by
 from discreet.server.people.identity import Visitor, clear_cookie, set_cookie
 from discreet.server.people.logins import InvitationView
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 from discreet.server.showing.views import View
 
 router = APIRouter(prefix=API, tags=["accounts"])
@@ -114,7 +114,7 @@ class NewKeyView(View):
 def login(request: Request, response: Response, who: Allowed, body: LoginBody) -> MeView:
     """Start a session: a cookie, and the token that changes must be sent with."""
     found, token, csrf = logins.log_in(request, body.name, body.password, body.code)
-    set_cookie(response, site_of(request).settings, token)
+    set_cookie(response, services_of(request).settings, token)
     return MeView(name=found.name, role=found.role, csrf=csrf, via="session")
 
 
@@ -140,20 +140,20 @@ def me(who: Allowed) -> MeView:
 )
 def change_password(request: Request, who: Allowed, body: PasswordBody) -> Response:
     """A new password; sessions end, keys stay."""
-    site = site_of(request)
-    if site.accounts.authenticate(who.name, body.old, address_of(request)) is None:
+    services = services_of(request)
+    if services.accounts.authenticate(who.name, body.old, address_of(request)) is None:
         request.state.noted = True  # in the trail, by what was tried
         raise Refused(403, "wrong_login", "the old password is wrong.")
-    site.accounts.change_password(_own(who), body.new, by(request, who))
+    services.accounts.change_password(_own(who), body.new, by(request, who))
     response = Response(status_code=204)
-    clear_cookie(response, site.settings)
+    clear_cookie(response, services.settings)
     return response
 
 
 @router.post("/me/email", status_code=204, responses=documented())
 def change_email(request: Request, who: Allowed, body: EmailBody) -> Response:
     """Where notices about your requests go."""
-    site_of(request).accounts.set_email(_own(who), body.email, by(request, who))
+    services_of(request).accounts.set_email(_own(who), body.email, by(request, who))
     return Response(status_code=204)
 
 
@@ -165,7 +165,7 @@ def keys(
 ) -> KeysView:
     """Your keys."""
     all_of_them = everybody and who.role == "custodian"
-    found = site_of(request).accounts.keys(None if all_of_them else _own(who))
+    found = services_of(request).accounts.keys(None if all_of_them else _own(who))
     return KeysView(keys=[_key_view(key) for key in found])
 
 
@@ -173,7 +173,7 @@ def keys(
 def make_key(request: Request, who: Allowed, body: KeyBody) -> NewKeyView:
     """A new key of yours."""
     logins.check_factor(request, who)
-    made = site_of(request).accounts.make_key(_own(who), body.name, by(request, who))
+    made = services_of(request).accounts.make_key(_own(who), body.name, by(request, who))
     return NewKeyView(key=made)
 
 
@@ -181,20 +181,20 @@ def make_key(request: Request, who: Allowed, body: KeyBody) -> NewKeyView:
 def revoke_key(request: Request, who: Allowed, number: Number) -> Response:
     """End a key: your own, or as a custodian anybody's."""
     owner = None if who.role == "custodian" else _own(who)
-    site_of(request).accounts.revoke_key(number, owner, by(request, who))
+    services_of(request).accounts.revoke_key(number, owner, by(request, who))
     return Response(status_code=204)
 
 
 @router.get("/users", response_model=UsersView, responses=documented())
 def users(request: Request, who: Allowed) -> UsersView:
     """Every account."""
-    return UsersView(users=[_user_view(user) for user in site_of(request).accounts.users()])
+    return UsersView(users=[_user_view(user) for user in services_of(request).accounts.users()])
 
 
 @router.post("/users", status_code=201, response_model=NewUserView, responses=documented())
 def create_user(request: Request, who: Allowed, body: UserBody) -> NewUserView:
     """A new account, and the invitation with which its owner sets the password."""
-    accounts, actor = site_of(request).accounts, by(request, who)
+    accounts, actor = services_of(request).accounts, by(request, who)
     made = accounts.create(body.name, body.role, email=body.email, by=actor)
     invitation = invitations.invite(accounts, made.id, actor)
     told = logins.hand_over(request, made, invitation)
@@ -209,7 +209,7 @@ def create_user(request: Request, who: Allowed, body: UserBody) -> NewUserView:
 )
 def invite_user(request: Request, who: Allowed, number: Number) -> InvitationView:
     """A new invitation, for who has no password yet or has lost it."""
-    accounts = site_of(request).accounts
+    accounts = services_of(request).accounts
     made = invitations.invite(accounts, number, by(request, who))
     return logins.hand_over(request, accounts.user(number), made)
 
@@ -217,7 +217,7 @@ def invite_user(request: Request, who: Allowed, number: Number) -> InvitationVie
 @router.patch("/users/{number}", response_model=UserView, responses=documented())
 def change_user(request: Request, who: Allowed, number: Number, body: UserChanges) -> UserView:
     """Another role, or close the account or open it again."""
-    accounts, actor = site_of(request).accounts, by(request, who)
+    accounts, actor = services_of(request).accounts, by(request, who)
     accounts.user(number)
     if body.role is not None:
         accounts.set_role(number, body.role, actor)

@@ -14,7 +14,7 @@ from discreet.server.api.replies import Number, Slug, Text
 from discreet.server.api.roles import ONE, Allowed, documented
 from discreet.server.deciding.requests import deciding
 from discreet.server.guards.errors import Refused
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 from discreet.server.showing.staff_views import (
     DryRunView,
     LedgerView,
@@ -74,34 +74,34 @@ def ledger(
     limit: Annotated[int, Query(ge=1, le=5_000)] = 500,
 ) -> LedgerView:
     """Entries after a number."""
-    return ledger_view(site_of(request), slug, after, limit)
+    return ledger_view(services_of(request), slug, after, limit)
 
 
 @router.get("/ledger/verification", response_model=VerificationView, responses=documented(404))
 def verification(request: Request, who: Allowed, slug: Slug) -> VerificationView:
     """Is the ledger as it was written?"""
-    return verification_view(site_of(request), slug)
+    return verification_view(services_of(request), slug)
 
 
 @router.get("/space", response_model=SpaceView, responses=documented(404))
 @deciding
 def space(request: Request, who: Allowed, slug: Slug) -> SpaceView:
     """How many margins are released, possible and gone; for custodians also the risk left."""
-    return space_view(site_of(request), slug, cells=who.role == "custodian")
+    return space_view(services_of(request), slug, cells=who.role == "custodian")
 
 
 @router.get("/refusals", response_model=RefusalsView, responses=documented(404))
 @deciding
 def refusals(request: Request, who: Allowed, slug: Slug) -> RefusalsView:
     """What was refused as unsafe, and what that tells."""
-    return refusals_view(site_of(request), slug)
+    return refusals_view(services_of(request), slug)
 
 
 @router.get("/pending", response_model=PendingView, responses=documented(404))
 @deciding
 def pending(request: Request, who: Allowed, slug: Slug, cost: bool = False) -> PendingView:
     """What waits for a decision; with `cost`, what each would close off."""
-    return pending_view(site_of(request), slug, cost=cost)
+    return pending_view(services_of(request), slug, cost=cost)
 
 
 @router.post("/pending/{number}/approve", response_model=DecisionView, responses=documented(404))
@@ -110,10 +110,12 @@ def approve(
     request: Request, who: Allowed, slug: Slug, number: Number, body: NoteBody
 ) -> DecisionView:
     """Publish what waits, if it is still safe."""
-    site = site_of(request)
-    site.catalogue.dataset(slug)
-    served(site, slug)
-    return decision_view(site, slug, site.counter.approve(slug, number, who.actor, body.note))
+    services = services_of(request)
+    services.catalogue.dataset(slug)
+    served(services, slug)
+    return decision_view(
+        services, slug, services.counter.approve(slug, number, who.actor, body.note)
+    )
 
 
 @router.post("/pending/{number}/reject", response_model=DecisionView, responses=documented(404))
@@ -122,55 +124,57 @@ def reject(
     request: Request, who: Allowed, slug: Slug, number: Number, body: NoteBody
 ) -> DecisionView:
     """Decide against what waits."""
-    site = site_of(request)
-    site.catalogue.dataset(slug)
-    served(site, slug)
-    return decision_view(site, slug, site.counter.reject(slug, number, who.actor, body.note))
+    services = services_of(request)
+    services.catalogue.dataset(slug)
+    served(services, slug)
+    return decision_view(
+        services, slug, services.counter.reject(slug, number, who.actor, body.note)
+    )
 
 
 @router.get("/policy", response_model=PolicyView, responses=documented(404))
 def policy(request: Request, who: Allowed, slug: Slug) -> PolicyView:
     """Every key, its value and what it means."""
-    return policy_view(site_of(request), slug)
+    return policy_view(services_of(request), slug)
 
 
 @router.post("/policy/dry-run", response_model=DryRunView, responses=documented(404))
 @deciding
 def dry_run(request: Request, who: Allowed, slug: Slug, body: DryRunBody) -> DryRunView:
     """What another policy would change; nothing is changed."""
-    site = site_of(request)
-    site.catalogue.dataset(slug)
-    return _usable(lambda: dry_run_view(site, slug, body.changes))
+    services = services_of(request)
+    services.catalogue.dataset(slug)
+    return _usable(lambda: dry_run_view(services, slug, body.changes))
 
 
 @router.post("/policy", response_model=PolicyView, responses=documented(404))
 @deciding
 def change_policy(request: Request, who: Allowed, slug: Slug, body: PolicyBody) -> PolicyView:
     """Other terms from now on."""
-    site = site_of(request)
-    site.catalogue.dataset(slug)
-    served(site, slug)
-    changes = checked_changes(site, slug, body.changes)
-    _usable(lambda: site.counter.change_policy(slug, changes, who.actor, body.note))
-    return policy_view(site, slug)
+    services = services_of(request)
+    services.catalogue.dataset(slug)
+    served(services, slug)
+    changes = checked_changes(services, slug, body.changes)
+    _usable(lambda: services.counter.change_policy(slug, changes, who.actor, body.note))
+    return policy_view(services, slug)
 
 
 @router.get("/listed", response_model=ListedView, responses=documented(404))
 def listed(request: Request, who: Allowed, slug: Slug) -> ListedView:
     """The largest tables that can be asked for, where the policy is curated."""
-    return listed_view(site_of(request), slug)
+    return listed_view(services_of(request), slug)
 
 
 @router.post("/listed", response_model=ListedView, responses=documented(404))
 @deciding
 def list_margins(request: Request, who: Allowed, slug: Slug, body: ListedBody) -> ListedView:
     """What can be asked for from now on: these tables and everything within them."""
-    site = site_of(request)
-    overview = site.catalogue.dataset(slug)
-    served(site, slug)
+    services = services_of(request)
+    overview = services.catalogue.dataset(slug)
+    served(services, slug)
     margins = [chosen(overview, margin) for margin in body.margins]
-    site.counter.list_margins(slug, margins, who.actor)
-    return listed_view(site, slug)
+    services.counter.list_margins(slug, margins, who.actor)
+    return listed_view(services, slug)
 
 
 def _usable(work: Callable[[], T]) -> T:

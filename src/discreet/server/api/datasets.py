@@ -12,7 +12,7 @@ from starlette.responses import Response
 from discreet.server.api.replies import Slug, tagged
 from discreet.server.api.roles import API, Allowed, documented
 from discreet.server.deciding.requests import describe, look
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 from discreet.server.showing.languages import speaking
 from discreet.server.showing.views import (
     DatasetsView,
@@ -33,7 +33,7 @@ SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that 
 @router.get("", response_model=DatasetsView, responses={**documented(), **SAME})
 def datasets(request: Request, who: Allowed) -> Response:
     """What is served."""
-    return tagged(request, datasets_view(site_of(request)))
+    return tagged(request, datasets_view(services_of(request)))
 
 
 @router.get("/{slug}", response_model=DatasetView, responses={**documented(404), **SAME})
@@ -51,8 +51,8 @@ async def status(
     lang: Annotated[Literal["en", "de"], Query(description="Of the message.")] = "en",
 ) -> Response:
     """Is the table out, could it be asked for, or is it gone; and what is near it?"""
-    site = site_of(request)
-    overview = await run_in_threadpool(site.catalogue.dataset, slug)
+    services = services_of(request)
+    overview = await run_in_threadpool(services.catalogue.dataset, slug)
     view = await look(request, slug, split_names(variables, overview.names))
     with speaking(lang):
         view = view.model_copy(update={"message": said(overview, view.why)})
@@ -62,7 +62,7 @@ async def status(
 @router.get("/{slug}/frontier", response_model=FrontierView, responses={**documented(404), **SAME})
 def frontier(request: Request, who: Allowed, slug: Slug) -> Response:
     """The largest tables that are out: everything within them is out too."""
-    return tagged(request, frontier_view(site_of(request), slug))
+    return tagged(request, frontier_view(services_of(request), slug))
 
 
 @router.get(
@@ -70,7 +70,7 @@ def frontier(request: Request, who: Allowed, slug: Slug) -> Response:
 )
 def statistics(request: Request, who: Allowed, slug: Slug) -> Response:
     """Requests, grants, refusals and downloads by day."""
-    return tagged(request, statistics_view(site_of(request), slug))
+    return tagged(request, statistics_view(services_of(request), slug))
 
 
 def split_names(text: str, known: tuple[str, ...]) -> list[str]:

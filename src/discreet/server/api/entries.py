@@ -21,7 +21,7 @@ from discreet.server.api.tables import (
 )
 from discreet.server.formats import Citing, Format
 from discreet.server.formats.citing import cited
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 from discreet.server.showing.catalogue import Published
 from discreet.server.showing.naming import chosen, read_levels, read_where
 
@@ -57,7 +57,7 @@ def entry(
 
     `v`, `where` and `level` show a part of it.
     """
-    return sent(request, entry_table(site_of(request), slug, number, v, where, level), format)
+    return sent(request, entry_table(services_of(request), slug, number, v, where, level), format)
 
 
 @router.get(
@@ -82,16 +82,16 @@ def citation(
     level: Level = [],  # noqa: B006
 ) -> Response:
     """How the table is cited: in words, for BibTeX, or for other programs (RIS)."""
-    site = site_of(request)
-    found = entry_table(site, slug, number, v, where, level)
-    text = cited(found, format, base_address(request), site.settings.title)
+    services = services_of(request)
+    found = entry_table(services, slug, number, v, where, level)
+    text = cited(found, format, base_address(request), services.settings.title)
     name = f"{slug}-{number}.{SUFFIXES[format]}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(text, 200, headers, f"{MEDIA[format]}; charset=utf-8")
 
 
 def entry_table(
-    site: Site,
+    services: Services,
     slug: str,
     number: int,
     names: list[str],
@@ -99,9 +99,9 @@ def entry_table(
     level: list[str],
 ) -> Published:
     """What an entry published, or a part of it."""
-    overview = site.catalogue.dataset(slug)
+    overview = services.catalogue.dataset(slug)
     cut = read_where(overview, where)
-    whole = site.catalogue.entry_margin(slug, number)
+    whole = services.catalogue.entry_margin(slug, number)
     shown = chosen(overview, names) if names else [name for name in whole if name not in cut]
-    found = site.catalogue.published(slug, shown, cut, entry=number)
+    found = services.catalogue.published(slug, shown, cut, entry=number)
     return found.merged(read_levels(overview, level))

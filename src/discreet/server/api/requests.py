@@ -14,7 +14,7 @@ from discreet.server.api.roles import ONE, Allowed, documented
 from discreet.server.deciding.requests import ask
 from discreet.server.guards.errors import Refused
 from discreet.server.guards.guard import limited
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 from discreet.server.showing.views import DecisionView, RequestBody, TicketView, ticket_view
 
 router = APIRouter(prefix=f"{ONE}/requests", tags=["requests"])
@@ -40,7 +40,7 @@ async def request_table(request: Request, who: Allowed, slug: Slug, body: Reques
 def ticket(request: Request, who: Allowed, slug: Slug, number: Number) -> TicketView:
     """What came of a request: of an account's, for itself, custodians and auditors."""
     everybodys = who.role in ("custodian", "auditor")
-    view = ticket_view(site_of(request), slug, number, None if everybodys else who.actor)
+    view = ticket_view(services_of(request), slug, number, None if everybodys else who.actor)
     if view is None:
         raise Refused(404, "not_found", f"there is no request {number}.")
     return view

@@ -14,7 +14,7 @@ from discreet.server.api.replies import Slug, Text, known, with_tag
 from discreet.server.api.roles import ONE, Allowed, documented
 from discreet.server.deciding.requests import deciding
 from discreet.server.formats import MEDIA_TYPES, Format, write
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 from discreet.server.showing.catalogue import Published
 from discreet.server.showing.naming import read_levels
 from discreet.server.showing.shapes import AboutView, NamedView
@@ -115,10 +115,10 @@ def withdraw(
     request: Request, who: Allowed, slug: Slug, margin: Margin, body: WithdrawBody
 ) -> WithdrawnView:
     """Serve a table no more, for a reason that everybody is told. What is out stays counted."""
-    site = site_of(request)
-    names = read_margin(site.catalogue.dataset(slug), raw_margin(request, margin))
-    served(site, slug)
-    entry = site.counter.withdraw(slug, names, who.actor, body.reason)
+    services = services_of(request)
+    names = read_margin(services.catalogue.dataset(slug), raw_margin(request, margin))
+    served(services, slug)
+    entry = services.counter.withdraw(slug, names, who.actor, body.reason)
     return WithdrawnView(entry=entry.number, at=entry.at, margin=list(names), reason=body.reason)
 
 
@@ -141,20 +141,20 @@ def table(
     `where` cuts it to one category each; `level` adds categories up, as the codebook's hierarchies
     have them.
     """
-    site = site_of(request)
-    overview = site.catalogue.dataset(slug)
+    services = services_of(request)
+    overview = services.catalogue.dataset(slug)
     names = read_margin(overview, raw_margin(request, margin))
-    found = site.catalogue.published(slug, names, read_where(overview, where))
+    found = services.catalogue.published(slug, names, read_where(overview, where))
     return sent(request, found.merged(read_levels(overview, level)), format)
 
 
 def sent(request: Request, found: Published, format: Format) -> Response:
     """The table in a format; 304 if the sender has it."""
-    site = site_of(request)
+    services = services_of(request)
     tag = f"{found.hash}-{format}"
     if known(request, tag):
         return with_tag(request, b"", "", tag)
-    written = write(found, format, base_address(request), site.settings.title)
+    written = write(found, format, base_address(request), services.settings.title)
     request.state.use = found.dataset.id, f"download {format}"  # for `Copies` to count
     return with_tag(request, written.body, written.media_type, tag, written.filename)
 
@@ -167,5 +167,5 @@ def raw_margin(request: Request, decoded: str) -> str:
 
 def base_address(request: Request) -> str:
     """What people type to get here."""
-    settings = site_of(request).settings
+    settings = services_of(request).settings
     return settings.address.rstrip("/") or f"http://{settings.host}:{settings.port}"

@@ -15,7 +15,7 @@ from discreet.server.people.trail_views import (
     trail_view,
     verification_view,
 )
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 
 router = APIRouter(prefix=f"{API}/trail", tags=["accounts"])
 Whole = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
@@ -31,10 +31,10 @@ def trail(
 ) -> TrailView:
     """Who did what with accounts and from where, 200 entries at most."""
     number = None if account is None else str(account)
-    return trail_view(site_of(request), kind=kind, account=number, before=before)
+    return trail_view(services_of(request), kind=kind, account=number, before=before)
 
 
 @router.get("/verification", response_model=TrailVerification, responses=documented())
 def verification(request: Request, who: Allowed) -> TrailVerification:
     """Is the trail as it was written?"""
-    return verification_view(site_of(request))
+    return verification_view(services_of(request))

@@ -17,7 +17,7 @@ from discreet.decision.answering.answer import Answer, Outcome, Standing, Why
 from discreet.decision.answering.desk import Cost, Desk
 from discreet.decision.answering.space import within
 from discreet.errors import DisclosureError
-from discreet.server.deciding.current_desk import Served
+from discreet.server.deciding.current_desks import Served
 from discreet.server.deciding.office import Office
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Dataset, Entry, Kind

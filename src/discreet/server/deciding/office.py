@@ -16,7 +16,7 @@ from discreet.decision.answering.desk import Desk
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
-from discreet.server.deciding.current_desk import Keeper, Served
+from discreet.server.deciding.current_desks import CurrentDesks, Served
 from discreet.server.deciding.unready import unready
 from discreet.server.ledger import store
 from discreet.server.ledger.marks import SECRET, keep_secret
@@ -29,7 +29,7 @@ OPERATOR = "operator"
 TRIES = 5  # to open a vintage while others are still being asked
 
 
-class Office(Keeper):
+class Office(CurrentDesks):
     """What the operator and custodians do with a data set as a whole."""
 
     def open(

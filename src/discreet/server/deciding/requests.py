@@ -21,7 +21,7 @@ from discreet.server.guards.errors import Refused
 from discreet.server.ledger.schema import now
 from discreet.server.operation.health import metrics_of
 from discreet.server.people.identity import Visitor
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 from discreet.server.showing.languages import spoken
 from discreet.server.showing.views import (
     DatasetView,
@@ -45,23 +45,25 @@ NEEDS_ACCOUNT = (
 
 async def ask(request: Request, slug: str, names: Sequence[str], who: Visitor) -> DecisionView:
     """Decide on a request."""
-    arrived, at, site = time.monotonic(), now(), site_of(request)
-    overview = await run_in_threadpool(site.catalogue.dataset, slug)
-    served(site, slug)
+    arrived, at, services = time.monotonic(), now(), services_of(request)
+    overview = await run_in_threadpool(services.catalogue.dataset, slug)
+    served(services, slug)
     margin, rule = chosen(overview, names), overview.policy.server
     if rule.quota and who.role == "public":
         raise Refused(401, "login_needed", NEEDS_ACCOUNT)
 
     def decide() -> DecisionView:
-        return decision_view(site, slug, site.counter.request(slug, margin, who.actor, at=at))
+        return decision_view(
+            services, slug, services.counter.request(slug, margin, who.actor, at=at)
+        )
 
     key = ("request", slug, margin, who.actor, spoken())
-    found = site.pool.run(decide, lane=slug, key=key, left=leaving(request))
+    found = services.pool.run(decide, lane=slug, key=key, left=leaving(request))
     view = await paced(rule, found, arrived=arrived)
     metrics = metrics_of(request)
     metrics.decisions.labels(slug, str(view.outcome)).inc()
     metrics.seconds.observe(time.monotonic() - arrived)
-    site.uses.add(overview.id, "requests", USES[view.outcome])
+    services.uses.add(overview.id, "requests", USES[view.outcome])
     return view
 
 
@@ -76,13 +78,15 @@ async def describe(request: Request, slug: str) -> DatasetView:
 
 
 async def _shown(
-    request: Request, slug: str, view: Callable[[Site, str], T], names: Sequence[str]
+    request: Request, slug: str, view: Callable[[Services, str], T], names: Sequence[str]
 ) -> T:
     """What is the same for everybody, by the desk."""
-    arrived, site = time.monotonic(), site_of(request)
-    overview = await run_in_threadpool(site.catalogue.dataset, slug)
+    arrived, services = time.monotonic(), services_of(request)
+    overview = await run_in_threadpool(services.catalogue.dataset, slug)
     key = ("view", slug, chosen(overview, names) if names else (), spoken())
-    found = site.pool.run(partial(view, site, slug), lane=slug, key=key, left=leaving(request))
+    found = services.pool.run(
+        partial(view, services, slug), lane=slug, key=key, left=leaving(request)
+    )
     return await paced(overview.policy.server, found, arrived=arrived)
 
 
@@ -102,7 +106,7 @@ def deciding(route: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
     @wraps(route)
     async def pooled(*args: P.args, **given: P.kwargs) -> T:
         request, slug = cast(Request, given["request"]), cast(str, given["slug"])
-        return await site_of(request).pool.run(
+        return await services_of(request).pool.run(
             lambda: route(*args, **given), lane=slug, urgent=True, left=leaving(request)
         )
 

@@ -23,7 +23,7 @@ from discreet.server.ledger.schema import Dataset
 from discreet.server.operation.logs import log
 from discreet.server.operation.meters import Meters
 from discreet.server.people.identity import RoleName, Visitor, needs, visitor
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 from discreet.server.showing.views import View
 
 SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -40,8 +40,8 @@ class HealthView(View):
 class Metrics:
     """What Prometheus reads: of this process, or through `Meters` of all workers."""
 
-    def __init__(self, site: Site) -> None:
-        self.site = site
+    def __init__(self, services: Services) -> None:
+        self.services = services
         self.registry, own = CollectorRegistry(), CollectorRegistry()
         self.answers = Counter(
             "discreet_http_responses", "Responses.", ["route", "status"], registry=own
@@ -53,11 +53,11 @@ class Metrics:
             "discreet_decision_seconds", "From request to answer.", buckets=SECONDS, registry=own
         )
         waiting = Gauge("discreet_waiting", "Who waits for a decision to begin.", registry=own)
-        waiting.set_function(lambda: site.pool.waiting)
+        waiting.set_function(lambda: services.pool.waiting)
         self.margins = Gauge(
             "discreet_margins", "Margins by status.", ["dataset", "status"], registry=self.registry
         )
-        self.meters = Meters(site.database, own) if site.settings.shared else None
+        self.meters = Meters(services.database, own) if services.settings.shared else None
         self.registry.register(self.meters or own)
         self.health = ThreadPoolExecutor(2, "health")  # whatever all others wait for
         self._looks: set[asyncio.Task[None]] = set()
@@ -73,8 +73,8 @@ class Metrics:
 
     async def _look(self) -> None:
         """At the query spaces, when their desks are free: if that takes long, for the next time."""
-        for slug in self.site.counter.served:
-            found = self.site.pool.run(
+        for slug in self.services.counter.served:
+            found = self.services.pool.run(
                 partial(self._count, slug), lane=slug, key=("margins", slug), urgent=True
             )
             self._looks.add(task := asyncio.ensure_future(found))
@@ -88,7 +88,7 @@ class Metrics:
             log().warning("margins not counted", reason=type(error).__name__)
 
     def _count(self, slug: str) -> None:
-        with self.site.counter.desk(slug) as desk:
+        with self.services.counter.desk(slug) as desk:
             counts = desk.space.counts()
         for status in Status:
             self.margins.labels(slug, str(status)).set(sum(counts[status].values()))
@@ -106,7 +106,7 @@ async def ready(request: Request) -> HealthView:
     loop, threads = asyncio.get_running_loop(), metrics_of(request).health
     try:
         async with asyncio.timeout(PATIENCE):
-            trouble = await loop.run_in_executor(threads, _trouble, site_of(request))
+            trouble = await loop.run_in_executor(threads, _trouble, services_of(request))
     except TimeoutError:
         trouble = SILENT
     if trouble is not None:
@@ -114,15 +114,15 @@ async def ready(request: Request) -> HealthView:
     return HealthView(status="ready")
 
 
-def _trouble(site: Site) -> str | None:
+def _trouble(services: Services) -> str | None:
     try:
-        with site.database.read() as session:
+        with services.database.read() as session:
             session.execute(select(Dataset.id).limit(1))
     except SQLAlchemyError:
         return SILENT
-    if not site.counter.served:
+    if not services.counter.served:
         return "no data set is open yet."
-    return site.counter.trouble()
+    return services.counter.trouble()
 
 
 @router.get(

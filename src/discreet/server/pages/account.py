@@ -14,10 +14,10 @@ from discreet.server.people.accounts import AccountError
 from discreet.server.people.actors import address_of, by
 from discreet.server.people.identity import Visitor, needs, set_cookie
 from discreet.server.people.logins import check_factor, factors_of
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 
 router = APIRouter()
-Here = Annotated[Site, Depends(site_of)]
+Here = Annotated[Services, Depends(services_of)]
 Own = Annotated[Visitor, Depends(needs(*sorted(ACCOUNTS)))]
 Text = Annotated[str, Form(max_length=1_000)]
 DONE = {
@@ -29,59 +29,59 @@ DONE = {
 
 
 @router.get("/account")
-def account(request: Request, site: Here, who: Own, done: str = "") -> Response:
-    return _account(request, site, who, said=DONE.get(done, ""))
+def account(request: Request, services: Here, who: Own, done: str = "") -> Response:
+    return _account(request, services, who, said=DONE.get(done, ""))
 
 
 @router.post("/account/password", dependencies=[Depends(limited("logins"))])
-def change_password(request: Request, site: Here, who: Own, old: Text, new: Text) -> Response:
+def change_password(request: Request, services: Here, who: Own, old: Text, new: Text) -> Response:
     """A new password; this session goes on as a new one, others end."""
     try:
-        if site.accounts.authenticate(who.name, old, address_of(request)) is None:
+        if services.accounts.authenticate(who.name, old, address_of(request)) is None:
             raise AccountError("the old password is wrong.")
-        site.accounts.change_password(own_id(who), new, by(request, who))
+        services.accounts.change_password(own_id(who), new, by(request, who))
     except AccountError as error:
-        return _account(request, site, who, error=str(error), status=422)
+        return _account(request, services, who, error=str(error), status=422)
     response = RedirectResponse("/account?done=password", 303)
     if who.via == "session":
-        token, _ = site.accounts.start_session(own_id(who), passed=who.passed, again=True)
-        set_cookie(response, site.settings, token)
+        token, _ = services.accounts.start_session(own_id(who), passed=who.passed, again=True)
+        set_cookie(response, services.settings, token)
     return response
 
 
 @router.post("/account/email")
-def change_email(request: Request, site: Here, who: Own, email: Text = "") -> Response:
+def change_email(request: Request, services: Here, who: Own, email: Text = "") -> Response:
     """Where notices go."""
     try:
-        site.accounts.set_email(own_id(who), email, by(request, who))
+        services.accounts.set_email(own_id(who), email, by(request, who))
     except AccountError as error:
-        return _account(request, site, who, error=str(error), status=422)
+        return _account(request, services, who, error=str(error), status=422)
     return RedirectResponse("/account?done=email", 303)
 
 
 @router.post("/account/keys")
-def add_key(request: Request, site: Here, who: Own, name: Text) -> Response:
+def add_key(request: Request, services: Here, who: Own, name: Text) -> Response:
     """A new key, on the page that answers and never again."""
     try:
         check_factor(request, who)
-        key = site.accounts.make_key(own_id(who), name, by(request, who))
+        key = services.accounts.make_key(own_id(who), name, by(request, who))
     except AccountError as error:
-        return _account(request, site, who, error=str(error), status=422)
-    return _account(request, site, who, key=key)
+        return _account(request, services, who, error=str(error), status=422)
+    return _account(request, services, who, key=key)
 
 
 @router.post("/account/keys/{key_id}/revoke")
-def revoke(request: Request, site: Here, who: Own, key_id: int) -> Response:
+def revoke(request: Request, services: Here, who: Own, key_id: int) -> Response:
     try:
-        site.accounts.revoke_key(key_id, own_id(who), by(request, who))
+        services.accounts.revoke_key(key_id, own_id(who), by(request, who))
     except AccountError as error:
-        return _account(request, site, who, error=str(error), status=422)
+        return _account(request, services, who, error=str(error), status=422)
     return RedirectResponse("/account?done=revoked", 303)
 
 
 def _account(
     request: Request,
-    site: Site,
+    services: Services,
     who: Visitor,
     *,
     said: str = "",
@@ -89,13 +89,13 @@ def _account(
     key: str = "",
     status: int = 200,
 ) -> Response:
-    keys = [one for one in site.accounts.keys(own_id(who)) if one.revoked_at is None]
+    keys = [one for one in services.accounts.keys(own_id(who)) if one.revoked_at is None]
     return page(
         request,
         "account",
         who,
         status=status,
-        account=site.accounts.user(own_id(who)),
+        account=services.accounts.user(own_id(who)),
         codes_left=factors_of(request).codes_left(own_id(who)),
         keys=keys,
         said=said,

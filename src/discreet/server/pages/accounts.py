@@ -14,10 +14,10 @@ from discreet.server.people.actors import by
 from discreet.server.people.identity import Visitor, needs
 from discreet.server.people.invitations import Invitation
 from discreet.server.people.logins import InvitationView, hand_over
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 
 router = APIRouter()
-Here = Annotated[Site, Depends(site_of)]
+Here = Annotated[Services, Depends(services_of)]
 Custodian = Annotated[Visitor, Depends(needs("custodian"))]
 Text = Annotated[str, Form(max_length=1_000)]
 DONE = {
@@ -29,72 +29,74 @@ DONE = {
 
 
 @router.get("/desk/users")
-def users(request: Request, site: Here, who: Custodian, done: str = "") -> Response:
-    return _users(request, site, who, said=DONE.get(done, ""))
+def users(request: Request, services: Here, who: Custodian, done: str = "") -> Response:
+    return _users(request, services, who, said=DONE.get(done, ""))
 
 
 @router.post("/desk/users")
 def add_user(
-    request: Request, site: Here, who: Custodian, name: Text, role: Text, email: Text = ""
+    request: Request, services: Here, who: Custodian, name: Text, role: Text, email: Text = ""
 ) -> Response:
     """A new account, and its invitation, on the page that answers and never again."""
     try:
-        made = site.accounts.create(name, role, email=email, by=by(request, who))
-        invitation = invitations.invite(site.accounts, made.id, by(request, who))
+        made = services.accounts.create(name, role, email=email, by=by(request, who))
+        invitation = invitations.invite(services.accounts, made.id, by(request, who))
     except AccountError as error:
-        return _users(request, site, who, error=str(error), status=422)
-    return _invited(request, site, who, made, invitation)
+        return _users(request, services, who, error=str(error), status=422)
+    return _invited(request, services, who, made, invitation)
 
 
 @router.post("/desk/users/{user_id}/invitation")
-def invite(request: Request, site: Here, who: Custodian, user_id: int) -> Response:
+def invite(request: Request, services: Here, who: Custodian, user_id: int) -> Response:
     """With it the person sets a password; nobody else learns it."""
     try:
-        invitation = invitations.invite(site.accounts, user_id, by(request, who))
+        invitation = invitations.invite(services.accounts, user_id, by(request, who))
     except AccountError as error:
-        return _users(request, site, who, error=str(error), status=422)
-    return _invited(request, site, who, site.accounts.user(user_id), invitation)
+        return _users(request, services, who, error=str(error), status=422)
+    return _invited(request, services, who, services.accounts.user(user_id), invitation)
 
 
 @router.post("/desk/users/{user_id}/role")
-def set_role(request: Request, site: Here, who: Custodian, user_id: int, role: Text) -> Response:
+def set_role(
+    request: Request, services: Here, who: Custodian, user_id: int, role: Text
+) -> Response:
     try:
-        site.accounts.set_role(user_id, role, by(request, who))
+        services.accounts.set_role(user_id, role, by(request, who))
     except AccountError as error:
-        return _users(request, site, who, error=str(error), status=422)
+        return _users(request, services, who, error=str(error), status=422)
     return RedirectResponse("/desk/users?done=role", 303)
 
 
 @router.post("/desk/users/{user_id}/active")
 def set_active(
-    request: Request, site: Here, who: Custodian, user_id: int, active: Annotated[bool, Form()]
+    request: Request, services: Here, who: Custodian, user_id: int, active: Annotated[bool, Form()]
 ) -> Response:
     try:
-        site.accounts.set_active(user_id, active, by(request, who))
+        services.accounts.set_active(user_id, active, by(request, who))
     except AccountError as error:
-        return _users(request, site, who, error=str(error), status=422)
+        return _users(request, services, who, error=str(error), status=422)
     return RedirectResponse(f"/desk/users?done={'opened' if active else 'closed'}", 303)
 
 
 @router.post("/desk/keys/{key_id}/revoke")
-def revoke(request: Request, site: Here, who: Custodian, key_id: int) -> Response:
+def revoke(request: Request, services: Here, who: Custodian, key_id: int) -> Response:
     try:
-        site.accounts.revoke_key(key_id, by=by(request, who))
+        services.accounts.revoke_key(key_id, by=by(request, who))
     except AccountError as error:
-        return _users(request, site, who, error=str(error), status=422)
+        return _users(request, services, who, error=str(error), status=422)
     return RedirectResponse("/desk/users?done=revoked", 303)
 
 
 def _invited(
-    request: Request, site: Site, who: Visitor, account: Account, invitation: Invitation
+    request: Request, services: Services, who: Visitor, account: Account, invitation: Invitation
 ) -> Response:
     told = hand_over(request, account, invitation)
-    return _users(request, site, who, invitation=told, invited=account.name)
+    return _users(request, services, who, invitation=told, invited=account.name)
 
 
 def _users(
     request: Request,
-    site: Site,
+    services: Services,
     who: Visitor,
     *,
     said: str = "",
@@ -103,7 +105,7 @@ def _users(
     invited: str = "",
     status: int = 200,
 ) -> Response:
-    keys = site.accounts.keys()
+    keys = services.accounts.keys()
     return page(
         request,
         "users",
@@ -111,9 +113,9 @@ def _users(
         status=status,
         users=[
             (user, [k for k in keys if k.user_id == user.id and k.revoked_at is None])
-            for user in site.accounts.users()
+            for user in services.accounts.users()
         ],
-        waiting=invitations.open_invitations(site.accounts),
+        waiting=invitations.open_invitations(services.accounts),
         said=said,
         error=error,
         invitation=invitation,

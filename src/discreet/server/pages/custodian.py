@@ -14,12 +14,12 @@ from discreet.server.guards.errors import Refused
 from discreet.server.pages.charts import space_bars, totals
 from discreet.server.pages.render import page
 from discreet.server.people.identity import Visitor, needs
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 from discreet.server.showing import staff_views, views
 from discreet.server.showing.staff_views import CostView, PendingItem, VerificationView
 
 router = APIRouter()
-Here = Annotated[Site, Depends(site_of)]
+Here = Annotated[Services, Depends(services_of)]
 Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
 Custodian = Annotated[Visitor, Depends(needs("custodian"))]
 Note = Annotated[str, Form(max_length=1_000)]
@@ -35,27 +35,27 @@ DONE = {
 
 
 @router.get("/desk")
-def desks(request: Request, site: Here, who: Staff) -> Response:
+def desks(request: Request, services: Here, who: Staff) -> Response:
     found = [
         (
             overview,
-            overview.slug in site.counter.served,
-            len(staff_views.pending_view(site, overview.slug).pending),
+            overview.slug in services.counter.served,
+            len(staff_views.pending_view(services, overview.slug).pending),
         )
-        for overview in site.catalogue.datasets()
+        for overview in services.catalogue.datasets()
     ]
     return page(request, "desks", who, datasets=found)
 
 
 @router.get("/desk/{slug}")
 @deciding
-def desk(request: Request, site: Here, who: Staff, slug: str, done: str = "") -> Response:
-    return _desk(request, site, who, slug, said=DONE.get(done, ""))
+def desk(request: Request, services: Here, who: Staff, slug: str, done: str = "") -> Response:
+    return _desk(request, services, who, slug, said=DONE.get(done, ""))
 
 
 def _desk(
     request: Request,
-    site: Site,
+    services: Services,
     who: Visitor,
     slug: str,
     *,
@@ -65,21 +65,21 @@ def _desk(
 ) -> Response:
     """The query space, the risk left and what waits; of the cells, custodians see which."""
     decides = who.role == "custodian"
-    space = staff_views.space_view(site, slug, cells=decides)
-    waiting = staff_views.pending_view(site, slug).pending if decides else []
+    space = staff_views.space_view(services, slug, cells=decides)
+    waiting = staff_views.pending_view(services, slug).pending if decides else []
     return page(
         request,
         "desk",
         who,
         status=status,
-        dataset=site.catalogue.dataset(slug),
+        dataset=services.catalogue.dataset(slug),
         space=space,
         totals=totals(space.orders),
         chart=space_bars(space.orders),
-        waiting=[_costed(site, slug, one) for one in waiting[:COSTED]] + waiting[COSTED:],
-        people=_people(site),
-        published=site.catalogue.margins(slug),
-        uses=views.statistics_view(site, slug).totals,
+        waiting=[_costed(services, slug, one) for one in waiting[:COSTED]] + waiting[COSTED:],
+        people=_people(services),
+        published=services.catalogue.margins(slug),
+        uses=views.statistics_view(services, slug).totals,
         said=said,
         error=error,
     )
@@ -87,105 +87,105 @@ def _desk(
 
 @router.get("/desk/{slug}/pending/{number}")
 @deciding
-def pending(request: Request, site: Here, who: Custodian, slug: str, number: int) -> Response:
+def pending(request: Request, services: Here, who: Custodian, slug: str, number: int) -> Response:
     """One request, with what it would close off."""
-    overview = site.catalogue.dataset(slug)
-    views.served(site, slug)
-    waiting = staff_views.pending_view(site, slug).pending
-    found = [_costed(site, slug, one, LONGER) for one in waiting if one.number == number]
+    overview = services.catalogue.dataset(slug)
+    views.served(services, slug)
+    waiting = staff_views.pending_view(services, slug).pending
+    found = [_costed(services, slug, one, LONGER) for one in waiting if one.number == number]
     if not found:
         raise Refused(404, "not_found", f"no request {number} is pending.")
-    return page(request, "pending", who, dataset=overview, one=found[0], people=_people(site))
+    return page(request, "pending", who, dataset=overview, one=found[0], people=_people(services))
 
 
 @router.post("/desk/{slug}/pending/{number}/approve")
 @deciding
 def approve(
-    request: Request, site: Here, who: Custodian, slug: str, number: int, note: Note = ""
+    request: Request, services: Here, who: Custodian, slug: str, number: int, note: Note = ""
 ) -> Response:
     """Publish what waits, if it is still safe."""
-    site.catalogue.dataset(slug)
-    views.served(site, slug)
+    services.catalogue.dataset(slug)
+    views.served(services, slug)
     try:
-        decided = site.counter.approve(slug, number, who.actor, note)
+        decided = services.counter.approve(slug, number, who.actor, note)
     except DisclosureError as error:
-        return _desk(request, site, who, slug, error=str(error), status=422)
+        return _desk(request, services, who, slug, error=str(error), status=422)
     return _done(slug, "approved" if decided.outcome is Outcome.GRANTED else "seconded")
 
 
 @router.post("/desk/{slug}/pending/{number}/reject")
 @deciding
 def reject(
-    request: Request, site: Here, who: Custodian, slug: str, number: int, note: Note = ""
+    request: Request, services: Here, who: Custodian, slug: str, number: int, note: Note = ""
 ) -> Response:
     """Decide against what waits."""
-    site.catalogue.dataset(slug)
-    views.served(site, slug)
+    services.catalogue.dataset(slug)
+    views.served(services, slug)
     try:
-        site.counter.reject(slug, number, who.actor, note)
+        services.counter.reject(slug, number, who.actor, note)
     except DisclosureError as error:
-        return _desk(request, site, who, slug, error=str(error), status=422)
+        return _desk(request, services, who, slug, error=str(error), status=422)
     return _done(slug, "rejected")
 
 
 @router.post("/desk/{slug}/withdraw")
 @deciding
 def withdraw(
-    request: Request, site: Here, who: Custodian, slug: str, margin: Note, reason: Note
+    request: Request, services: Here, who: Custodian, slug: str, margin: Note, reason: Note
 ) -> Response:
     """Serve a table no more."""
-    overview = site.catalogue.dataset(slug)
-    views.served(site, slug)
+    overview = services.catalogue.dataset(slug)
+    views.served(services, slug)
     try:
         if not reason.strip():
             raise DisclosureError("a withdrawal needs a reason; readers are told it.")
         names = views.read_margin(overview, margin)
-        site.counter.withdraw(slug, names, who.actor, reason.strip())
+        services.counter.withdraw(slug, names, who.actor, reason.strip())
     except DisclosureError as error:
-        return _desk(request, site, who, slug, error=str(error), status=422)
+        return _desk(request, services, who, slug, error=str(error), status=422)
     return _done(slug, "withdrawn")
 
 
 @router.get("/desk/{slug}/ledger")
 def ledger(
     request: Request,
-    site: Here,
+    services: Here,
     who: Staff,
     slug: str,
     number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1,
 ) -> Response:
-    return _ledger(request, site, who, slug, number)
+    return _ledger(request, services, who, slug, number)
 
 
 @router.post("/desk/{slug}/ledger/verify")
-def verify(request: Request, site: Here, who: Staff, slug: str) -> Response:
+def verify(request: Request, services: Here, who: Staff, slug: str) -> Response:
     """Is the ledger as it was written?"""
-    return _ledger(request, site, who, slug, 1, staff_views.verification_view(site, slug))
+    return _ledger(request, services, who, slug, 1, staff_views.verification_view(services, slug))
 
 
 def _ledger(
     request: Request,
-    site: Site,
+    services: Services,
     who: Visitor,
     slug: str,
     number: int,
     checked: VerificationView | None = None,
 ) -> Response:
     """A page of entries, the newest first."""
-    overview = site.catalogue.dataset(slug)
+    overview = services.catalogue.dataset(slug)
     pages = max(1, -(-overview.head // ENTRIES))
     if number > pages:
         raise Refused(404, "not_found", f"the ledger has {pages} pages.")
     last = overview.head - (number - 1) * ENTRIES
     first = max(0, last - ENTRIES)
-    entries = staff_views.ledger_view(site, slug, first, last - first).entries
+    entries = staff_views.ledger_view(services, slug, first, last - first).entries
     return page(
         request,
         "ledger",
         who,
         dataset=overview,
         entries=entries[::-1],
-        people=_people(site),
+        people=_people(services),
         number=number,
         pages=pages,
         checked=checked,
@@ -196,16 +196,18 @@ def _ledger(
 
 @router.get("/desk/{slug}/refusals")
 @deciding
-def refusals(request: Request, site: Here, who: Custodian, slug: str) -> Response:
+def refusals(request: Request, services: Here, who: Custodian, slug: str) -> Response:
     """What was refused, and what that tells."""
-    found = staff_views.refusals_view(site, slug)
-    overview = site.catalogue.dataset(slug)
+    found = staff_views.refusals_view(services, slug)
+    overview = services.catalogue.dataset(slug)
     speaks = overview.policy.server.speaks
     return page(request, "refusals", who, dataset=overview, found=found, speaks=speaks)
 
 
-def _costed(site: Site, slug: str, one: PendingItem, seconds: float = COST_SECONDS) -> PendingItem:
-    cost = site.counter.cost(slug, one.margin, seconds=seconds)
+def _costed(
+    services: Services, slug: str, one: PendingItem, seconds: float = COST_SECONDS
+) -> PendingItem:
+    cost = services.counter.cost(slug, one.margin, seconds=seconds)
     return one.model_copy(update={"cost": CostView.model_validate(cost, from_attributes=True)})
 
 
@@ -213,6 +215,8 @@ def _done(slug: str, what: str) -> Response:
     return RedirectResponse(f"/desk/{slug}?done={what}", 303)
 
 
-def _people(site: Site) -> dict[str, str]:
+def _people(services: Services) -> dict[str, str]:
     """Names of the actors of a ledger."""
-    return {str(user.id): user.name for user in site.accounts.users()} | {"public": "the public"}
+    return {str(user.id): user.name for user in services.accounts.users()} | {
+        "public": "the public"
+    }

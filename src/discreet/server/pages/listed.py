@@ -11,50 +11,50 @@ from discreet.errors import DisclosureError
 from discreet.server.deciding.requests import deciding
 from discreet.server.pages.render import page
 from discreet.server.people.identity import Visitor, needs
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 from discreet.server.showing import staff_views, views
 from discreet.table.formula import Formula
 
 router = APIRouter()
-Here = Annotated[Site, Depends(site_of)]
+Here = Annotated[Services, Depends(services_of)]
 Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
 Custodian = Annotated[Visitor, Depends(needs("custodian"))]
 MOST = 1_000  # tables
 
 
 @router.get("/desk/{slug}/listed")
-def listed(request: Request, site: Here, who: Staff, slug: str, done: str = "") -> Response:
+def listed(request: Request, services: Here, who: Staff, slug: str, done: str = "") -> Response:
     said = "The list is changed." if done == "listed" else ""
-    return _listed(request, site, who, slug, said=said)
+    return _listed(request, services, who, slug, said=said)
 
 
 @router.post("/desk/{slug}/listed")
 @deciding
 def change(
     request: Request,
-    site: Here,
+    services: Here,
     who: Custodian,
     slug: str,
     margins: Annotated[str, Form(max_length=50_000)] = "",
 ) -> Response:
     """Replace the list: a table a line, as in a formula."""
-    overview = site.catalogue.dataset(slug)
-    views.served(site, slug)
+    overview = services.catalogue.dataset(slug)
+    views.served(services, slug)
     lines = [line.strip() for line in margins.splitlines() if line.strip()]
     try:
         if len(lines) > MOST:
             raise DisclosureError(f"the list has {len(lines):,} tables; {MOST:,} at most.")
         read = [Formula.parse(line, overview.names, files=False) for line in lines]
         sets = [margin for formula in read for margin in formula.margins]
-        site.counter.list_margins(slug, sets, who.actor)
+        services.counter.list_margins(slug, sets, who.actor)
     except DisclosureError as error:
-        return _listed(request, site, who, slug, sent=margins, error=str(error), status=422)
+        return _listed(request, services, who, slug, sent=margins, error=str(error), status=422)
     return RedirectResponse(f"/desk/{slug}/listed?done=listed", 303)
 
 
 def _listed(
     request: Request,
-    site: Site,
+    services: Services,
     who: Visitor,
     slug: str,
     *,
@@ -63,8 +63,8 @@ def _listed(
     error: str = "",
     status: int = 200,
 ) -> Response:
-    overview = site.catalogue.dataset(slug)
-    margins = staff_views.listed_view(site, slug).margins
+    overview = services.catalogue.dataset(slug)
+    margins = staff_views.listed_view(services, slug).margins
     lines = [str(Formula.of([margin], overview.names)) for margin in margins or ()]
     return page(
         request,

@@ -17,10 +17,10 @@ from discreet.server.people.actors import address_of
 from discreet.server.people.identity import Visitor, Waiting, anybody, factor_needed, set_cookie
 from discreet.server.people.logins import check_code, log_out, token_of
 from discreet.server.people.openid import Provider
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 
 router = APIRouter()
-Here = Annotated[Site, Depends(site_of)]
+Here = Annotated[Services, Depends(services_of)]
 Anybody = Annotated[Visitor, Depends(anybody)]
 Text = Annotated[str, Form(max_length=1_000)]
 Token = Annotated[str, Path(max_length=100)]
@@ -35,21 +35,23 @@ def login(request: Request, who: Anybody, next: str = "", done: str = "") -> Res
 
 
 @router.post("/login", dependencies=[Depends(limited("logins"))])
-def log_in(request: Request, site: Here, name: Text, password: Text, next: Text = "") -> Response:
+def log_in(
+    request: Request, services: Here, name: Text, password: Text, next: Text = ""
+) -> Response:
     """Start a session; a wrong name and a wrong password look the same."""
-    found = site.accounts.authenticate(name, password, address_of(request))
+    found = services.accounts.authenticate(name, password, address_of(request))
     if found is None or found.user_id is None:
         return login_page(request, None, status=401, next=next, error=WRONG)
-    token, _ = site.accounts.start_session(
+    token, _ = services.accounts.start_session(
         found.user_id, token_of(request), address=address_of(request)
     )
     if found.guarded:
         there = "/login/code" + (f"?{urlencode({'next': local(next)})}" if local(next) else "")
-    elif factor_needed(site.settings, found.role):
+    elif factor_needed(services.settings, found.role):
         there = "/account/second-factor"
     else:
         there = home(found, next)
-    return entered(site, there, token)
+    return entered(services, there, token)
 
 
 @router.get("/login/code")
@@ -61,7 +63,9 @@ def code(request: Request, who: Anybody, next: str = "") -> Response:
 
 
 @router.post("/login/code", dependencies=[Depends(limited("logins"))])
-def give_code(request: Request, site: Here, who: Anybody, code: Text, next: Text = "") -> Response:
+def give_code(
+    request: Request, services: Here, who: Anybody, code: Text, next: Text = ""
+) -> Response:
     """The half-open session becomes a new, whole one."""
     if who.waits is None or who.waits.what != "code":
         return RedirectResponse("/login", 303)
@@ -74,14 +78,14 @@ def give_code(request: Request, site: Here, who: Anybody, code: Text, next: Text
         )
         answer.headers.update(refused.headers or {})
         return answer
-    token, _ = site.accounts.start_session(
+    token, _ = services.accounts.start_session(
         who.waits.user_id,
         token_of(request),
         passed=True,
         address=address_of(request),
         how="with the second factor",
     )
-    return entered(site, home(who.waits, next), token)
+    return entered(services, home(who.waits, next), token)
 
 
 @router.post("/logout")
@@ -92,21 +96,23 @@ def end(request: Request, who: Anybody) -> Response:
 
 
 @router.get("/invitation/{token}")
-def invitation(request: Request, site: Here, who: Anybody, token: Token) -> Response:
+def invitation(request: Request, services: Here, who: Anybody, token: Token) -> Response:
     """Where an invited person sets the password; to look does not use the invitation up."""
     try:
-        account = invitations.invited(site.accounts, token)
+        account = invitations.invited(services.accounts, token)
     except AccountError as error:
         return _invitation(request, who, error=str(error), status=404)
     return _invitation(request, who, name=account.name)
 
 
 @router.post("/invitation/{token}", dependencies=[Depends(limited("logins"))])
-def accept(request: Request, site: Here, who: Anybody, token: Token, password: Text) -> Response:
+def accept(
+    request: Request, services: Here, who: Anybody, token: Token, password: Text
+) -> Response:
     name = ""
     try:
-        name = invitations.invited(site.accounts, token).name
-        invitations.accept(site.accounts, token, password, address_of(request))
+        name = invitations.invited(services.accounts, token).name
+        invitations.accept(services.accounts, token, password, address_of(request))
     except AccountError as error:
         return _invitation(request, who, name=name, error=str(error), status=422)
     return RedirectResponse("/login?done=password", 303)
@@ -134,9 +140,9 @@ def login_page(
     )
 
 
-def entered(site: Site, there: str, token: str) -> Response:
+def entered(services: Services, there: str, token: str) -> Response:
     response = RedirectResponse(there, 303)
-    set_cookie(response, site.settings, token)
+    set_cookie(response, services.settings, token)
     return response
 
 
@@ -146,7 +152,7 @@ def home(who: Visitor | Waiting, next: str) -> str:
 
 
 def local(address: str) -> str:
-    """An address of this site, or nothing.
+    """An address of this services, or nothing.
 
     >>> local("/desk/czech"), local("//elsewhere.org"), local("https://elsewhere.org")
     ('/desk/czech', '', '')

@@ -16,11 +16,11 @@ from discreet.server.people.identity import Visitor, anybody, clear_cookie, cook
 from discreet.server.people.logins import token_of
 from discreet.server.people.openid import CALLBACK, LIFE, OpenIDError, Provider
 from discreet.server.people.subjects import account_of
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 from discreet.server.settings import Settings
 
 router = APIRouter()
-Here = Annotated[Site, Depends(site_of)]
+Here = Annotated[Services, Depends(services_of)]
 Anybody = Annotated[Visitor, Depends(anybody)]
 Word = Annotated[str, Query(max_length=4_000)]
 NO_ROLE = "You are known, but have no role here. Ask whoever gives roles for the table server."
@@ -39,23 +39,23 @@ Elsewhere = Annotated[Provider, Depends(provider_of)]
 
 @router.get("/login/openid", dependencies=[Depends(limited("logins"))])
 def there(
-    request: Request, site: Here, provider: Elsewhere, who: Anybody, next: Word = ""
+    request: Request, services: Here, provider: Elsewhere, who: Anybody, next: Word = ""
 ) -> Response:
     """Off to the provider; what this browser must show when it comes back goes into a cookie."""
     try:
-        address, kept = provider.begin(site.accounts, local(next))
+        address, kept = provider.begin(services.accounts, local(next))
     except OpenIDError as error:
-        return _failed(request, site, who, error)
+        return _failed(request, services, who, error)
     response = RedirectResponse(address, 303)
     seconds = round(LIFE.total_seconds())
-    set_cookie(response, site.settings, kept, name=_cookie(site.settings), seconds=seconds)
+    set_cookie(response, services.settings, kept, name=_cookie(services.settings), seconds=seconds)
     return response
 
 
 @router.get(CALLBACK)
 def back(
     request: Request,
-    site: Here,
+    services: Here,
     provider: Elsewhere,
     who: Anybody,
     state: Word = "",
@@ -64,39 +64,39 @@ def back(
     iss: Word = "",
 ) -> Response:
     """A session for whom the provider vouches, in the role that it says."""
-    kept = request.cookies.get(_cookie(site.settings), "")
+    kept = request.cookies.get(_cookie(services.settings), "")
     try:
-        next = provider.returned(site.accounts, state, kept)
+        next = provider.returned(services.accounts, state, kept)
         if error or not code:
             raise OpenIDError(REFUSED, "the provider said no")
         if iss and iss != provider.issuer:
             raise OpenIDError(REFUSED, "an answer of another issuer")
-        found = provider.vouches(code, kept, site.accounts.clock())
+        found = provider.vouches(code, kept, services.accounts.clock())
     except OpenIDError as problem:
-        return _failed(request, site, who, problem)
-    user_id = account_of(site.accounts, provider.issuer, found, address_of(request))
+        return _failed(request, services, who, problem)
+    user_id = account_of(services.accounts, provider.issuer, found, address_of(request))
     if user_id is None:
-        return _failed(request, site, who, OpenIDError(NO_ROLE, "no role, or a closed account"))
-    token, _ = site.accounts.start_session(
+        return _failed(request, services, who, OpenIDError(NO_ROLE, "no role, or a closed account"))
+    token, _ = services.accounts.start_session(
         user_id,
         token_of(request),
         passed=True,
         address=address_of(request),
         how=f"by {provider.issuer}",
     )
-    account = site.accounts.user(user_id)
-    response = entered(site, home(Visitor(user_id, account.name, account.role), next), token)
-    clear_cookie(response, site.settings, name=_cookie(site.settings))
+    account = services.accounts.user(user_id)
+    response = entered(services, home(Visitor(user_id, account.name, account.role), next), token)
+    clear_cookie(response, services.settings, name=_cookie(services.settings))
     return response
 
 
-def _failed(request: Request, site: Site, who: Visitor, error: OpenIDError) -> Response:
-    site.accounts.failures.note(
+def _failed(request: Request, services: Services, who: Visitor, error: OpenIDError) -> Response:
+    services.accounts.failures.note(
         Event.LOGIN_FAILED, address=address_of(request), note=f"OpenID: {error.why}"
     )
     said = str(error)[0].upper() + str(error)[1:]
     response = login_page(request, who, status=401, error=said)
-    clear_cookie(response, site.settings, name=_cookie(site.settings))
+    clear_cookie(response, services.settings, name=_cookie(services.settings))
     return response
 
 

@@ -18,12 +18,12 @@ from discreet.server.guards.errors import Refused
 from discreet.server.pages.charts import space_bars
 from discreet.server.pages.render import page
 from discreet.server.people.identity import Visitor, needs
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 from discreet.server.showing import staff_views, views
 from discreet.server.showing.catalogue import Overview
 
 router = APIRouter()
-Here = Annotated[Site, Depends(site_of)]
+Here = Annotated[Services, Depends(services_of)]
 Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
 Custodian = Annotated[Visitor, Depends(needs("custodian"))]
 DONE = {
@@ -98,18 +98,20 @@ def _read(key: Key, text: str) -> Any:
 
 
 @router.get("/desk/{slug}/policy")
-def policy(request: Request, site: Here, who: Staff, slug: str, done: str = "") -> Response:
-    return _policy(request, who, site.catalogue.dataset(slug), said=DONE.get(done, ""))
+def policy(request: Request, services: Here, who: Staff, slug: str, done: str = "") -> Response:
+    return _policy(request, who, services.catalogue.dataset(slug), said=DONE.get(done, ""))
 
 
 @router.post("/desk/{slug}/policy/try")
 @deciding
-def try_policy(request: Request, site: Here, who: Custodian, slug: str, sent: Fields) -> Response:
+def try_policy(
+    request: Request, services: Here, who: Custodian, slug: str, sent: Fields
+) -> Response:
     """What a change would do; nothing is changed."""
-    overview = site.catalogue.dataset(slug)
+    overview = services.catalogue.dataset(slug)
     try:
         wanted = changes(overview.policy, sent)
-        run = staff_views.dry_run_view(site, slug, wanted)
+        run = staff_views.dry_run_view(services, slug, wanted)
     except DisclosureError as error:
         return _policy(request, who, overview, error=str(error), sent=sent, status=422)
     now = overview.policy.to_dict()
@@ -128,17 +130,17 @@ def try_policy(request: Request, site: Here, who: Custodian, slug: str, sent: Fi
 @router.post("/desk/{slug}/policy")
 @deciding
 def change_policy(
-    request: Request, site: Here, who: Custodian, slug: str, sent: Fields
+    request: Request, services: Here, who: Custodian, slug: str, sent: Fields
 ) -> Response:
     """Other terms from now on."""
-    overview = site.catalogue.dataset(slug)
-    views.served(site, slug)
+    overview = services.catalogue.dataset(slug)
+    views.served(services, slug)
     if sent.get("version") != str(overview.policy_version):
         raise Refused(409, "conflict", CHANGED)
     try:
-        wanted = staff_views.checked_changes(site, slug, changes(overview.policy, sent))
+        wanted = staff_views.checked_changes(services, slug, changes(overview.policy, sent))
         note = str(sent.get("note", ""))[:1_000]
-        version = site.counter.change_policy(slug, wanted, who.actor, note)
+        version = services.counter.change_policy(slug, wanted, who.actor, note)
     except DisclosureError as error:
         return _policy(request, who, overview, error=str(error), sent=sent, status=422)
     done = "changed" if version > overview.policy_version else "proposed"
@@ -161,7 +163,7 @@ def _policy(
         who,
         status=status,
         dataset=overview,
-        proposed=staff_views.policy_view(site_of(request), overview.slug).proposed,
+        proposed=staff_views.policy_view(services_of(request), overview.slug).proposed,
         sections=sections(overview.policy),
         sent=sent or {},
         said=said,

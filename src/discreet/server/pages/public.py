@@ -14,28 +14,31 @@ from discreet.server.guards.errors import Refused
 from discreet.server.guards.guard import limited
 from discreet.server.pages.render import page
 from discreet.server.people.identity import Visitor, needs, visitor
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 from discreet.server.showing import views
 from discreet.server.showing.search import search_of
 
 router = APIRouter()
-Here = Annotated[Site, Depends(site_of)]
+Here = Annotated[Services, Depends(services_of)]
 Someone = Annotated[Visitor, Depends(visitor)]
 Asking = Annotated[Visitor, Depends(needs(*sorted(ASKING)))]
 HITS = 40  # that are shown
 
 
 @router.get("/")
-def datasets(request: Request, site: Here, who: Someone) -> Response:
+def datasets(request: Request, services: Here, who: Someone) -> Response:
     """Every data set, with how many tables of it are out."""
-    found = [(d, len(views.frontier_view(site, d.slug).margins)) for d in site.catalogue.datasets()]
+    found = [
+        (d, len(views.frontier_view(services, d.slug).margins))
+        for d in services.catalogue.datasets()
+    ]
     return page(request, "datasets", who, datasets=found)
 
 
 @router.get("/d/{slug}")
 async def dataset(
     request: Request,
-    site: Here,
+    services: Here,
     who: Someone,
     slug: str,
     v: Annotated[list[str] | None, Query(max_length=1_000)] = None,
@@ -49,10 +52,10 @@ async def dataset(
             request,
             "dataset",
             who,
-            dataset=site.catalogue.dataset(slug),
+            dataset=services.catalogue.dataset(slug),
             chosen=chosen,
             answer=answer,
-            released=[m.margin for m in views.frontier_view(site, slug).margins],
+            released=[m.margin for m in views.frontier_view(services, slug).margins],
         )
 
     return await run_in_threadpool(work)
@@ -61,33 +64,33 @@ async def dataset(
 @router.post("/d/{slug}/ask", dependencies=[Depends(limited("decisions"))])
 async def ask(
     request: Request,
-    site: Here,
+    services: Here,
     who: Asking,
     slug: str,
     v: Annotated[list[str], Form(max_length=1_000)],
 ) -> Response:
     """Ask for a table, and what came of it."""
     told = await requests.ask(request, slug, list(dict.fromkeys(v)), who)
-    overview = await run_in_threadpool(site.catalogue.dataset, slug)
+    overview = await run_in_threadpool(services.catalogue.dataset, slug)
     near, offered = [near.margin for near in told.near], told.instead
     return page(request, "asked", who, dataset=overview, told=told, near=near, instead=offered)
 
 
 @router.get("/d/{slug}/requests/{number}")
-def ticket(request: Request, site: Here, who: Someone, slug: str, number: int) -> Response:
+def ticket(request: Request, services: Here, who: Someone, slug: str, number: int) -> Response:
     """What came of a request."""
-    overview = site.catalogue.dataset(slug)
+    overview = services.catalogue.dataset(slug)
     staff = who.role in ("custodian", "auditor")
-    found = views.ticket_view(site, slug, number, None if staff else who.actor)
+    found = views.ticket_view(services, slug, number, None if staff else who.actor)
     if found is None:
         raise Refused(404, "not_found", f"there is no request {number}.")
     return page(request, "asked", who, dataset=overview, told=found, near=[], instead=[])
 
 
 @router.get("/d/{slug}/about")
-def about(request: Request, site: Here, who: Someone, slug: str) -> Response:
+def about(request: Request, services: Here, who: Someone, slug: str) -> Response:
     """How those who are counted are protected."""
-    overview = site.catalogue.dataset(slug)
+    overview = services.catalogue.dataset(slug)
     return page(request, "about", who, dataset=overview, policy=overview.policy)
 
 

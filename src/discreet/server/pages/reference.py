@@ -58,9 +58,9 @@ class Group:
 
 
 @router.get("/api")
-def reference(request: Request, site: Here, who: Someone) -> Response:
+def reference(request: Request, services: Here, who: Someone) -> Response:
     """The interface for programs, to be read by people."""
-    base = site.settings.address.rstrip("/") or str(request.base_url).rstrip("/")
+    base = services.settings.address.rstrip("/") or str(request.base_url).rstrip("/")
     groups = groups_of(request.app.openapi(), base)
     return page(request, "reference", who, groups=groups, marked=marked)
 

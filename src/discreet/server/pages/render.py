@@ -15,7 +15,7 @@ from discreet.look import palette
 from discreet.server.pages import words
 from discreet.server.pages.assets import asset
 from discreet.server.people.identity import Visitor
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 from discreet.server.showing.languages import (
     COOKIE,
     ENGLISH,
@@ -40,7 +40,7 @@ def page(
 
     The public's pages are in the reader's language, which is kept if they chose it here.
     """
-    settings, public = site_of(request).settings, template in PUBLIC
+    settings, public = services_of(request).settings, template in PUBLIC
     language = language_of(request) if public else ENGLISH
     with speaking(language):
         html = (

@@ -18,7 +18,7 @@ from discreet.server.people.actors import By, address_of, by
 from discreet.server.people.identity import Visitor, Waiting, anybody, needs, visitor
 from discreet.server.people.logins import check_code, factors_of, token_of
 from discreet.server.people.second_factor import remove_factor
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 
 PATH = "/account/second-factor"
 router = APIRouter(prefix=PATH)
@@ -56,7 +56,7 @@ def picture(request: Request, who: Setting) -> Response:
     secret = _offered(request, who)
     if secret is None:
         raise Refused(404, "not_found", "nothing is being set up.")
-    title = site_of(request).settings.title
+    title = services_of(request).settings.title
     drawn = io.BytesIO()
     code = segno.make(factors_of(request).address(_of(who).name, secret, title), micro=False)
     code.save(drawn, kind="svg", scale=4, border=4, dark="black", light="white")
@@ -89,7 +89,7 @@ def new_codes(request: Request, who: Own, code: Text) -> Response:
 def remove(request: Request, who: Own, code: Text) -> Response:
     """Do without, for who has it at hand; sessions end."""
     check_code(request, own_id(who), code)
-    remove_factor(site_of(request).accounts, own_id(who), by(request, who))
+    remove_factor(services_of(request).accounts, own_id(who), by(request, who))
     return RedirectResponse("/login", 303)
 
 
@@ -109,7 +109,7 @@ def _offered(request: Request, who: Visitor, *, new: bool = False) -> str | None
     token, user = token_of(request), _of(who)
     if token is None or who.via != "session":
         raise AccountError("a second factor is set up in a session; log in at /login.")
-    account = site_of(request).accounts.user(user.user_id)
+    account = services_of(request).accounts.user(user.user_id)
     if account.issuer is not None:
         raise AccountError(f"{account.issuer} vouches for this account; set it up there.")
     if new:

@@ -19,7 +19,7 @@ from discreet.server.pages.places import Place, levels_of
 from discreet.server.pages.public import Here, Someone
 from discreet.server.pages.render import page
 from discreet.server.people.identity import Visitor
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.showing.catalogue import NotPublished, Overview, Published, Withdrawn
 from discreet.server.showing.codings import other_codings
 from discreet.server.showing.languages import language_of, later, speaking
@@ -46,31 +46,31 @@ SHOWN = {
 
 @router.get("/d/{slug}/t/{margin:path}")
 def table(
-    request: Request, site: Here, who: Someone, slug: str, margin: str, asked: How
+    request: Request, services: Here, who: Someone, slug: str, margin: str, asked: How
 ) -> Response:
     """A table that is out, or a slice of it."""
-    overview = site.catalogue.dataset(slug)
+    overview = services.catalogue.dataset(slug)
     names = read_margin(overview, _as_sent(request) or margin)
-    return _shown(request, site, who, overview, Place(slug), names, asked)
+    return _shown(request, services, who, overview, Place(slug), names, asked)
 
 
 @router.get("/d/{slug}/e/{number}")
 def entry(
-    request: Request, site: Here, who: Someone, slug: str, number: int, asked: How
+    request: Request, services: Here, who: Someone, slug: str, number: int, asked: How
 ) -> Response:
     """The table of an entry of the ledger, for as long as the ledger lasts."""
-    overview = site.catalogue.dataset(slug)
+    overview = services.catalogue.dataset(slug)
     if not 0 < number < 2**31:
         raise NotPublished(f"entry {number} of {slug} published no table.")
-    whole = site.catalogue.entry_margin(slug, number)
+    whole = services.catalogue.entry_margin(slug, number)
     cut = read_where(overview, asked.where)
     names = chosen(overview, asked.v) if asked.v else [n for n in whole if n not in cut]
-    return _shown(request, site, who, overview, Place(slug, (number, whole)), names, asked)
+    return _shown(request, services, who, overview, Place(slug, (number, whole)), names, asked)
 
 
 def _shown(
     request: Request,
-    site: Site,
+    services: Services,
     who: Visitor,
     overview: Overview,
     place: Place,
@@ -83,25 +83,30 @@ def _shown(
     cut, levels = read_where(overview, asked.where), read_levels(overview, asked.level)
     number = None if place.entry is None else place.entry[0]
     try:
-        found = site.catalogue.published(overview.slug, names, cut, entry=number).merged(levels)
+        found = services.catalogue.published(overview.slug, names, cut, entry=number).merged(levels)
     except Withdrawn as error:
         view: dict[str, Any] = {"margin": error.margin, "why": error.why, "at": error.at}
         return page(request, "withdrawn", who, status=410, dataset=overview, **view)
     layout = laid_out(found, asked.rows, asked.cols, asked.show, asked.totals != "no")
     with speaking(language_of(request)):
-        view = _view(request, site, found, place, layout, asked)
+        view = _view(request, services, found, place, layout, asked)
     return page(request, "table", who, dataset=overview, table=found, **view)
 
 
 def _view(
-    request: Request, site: Site, found: Published, place: Place, layout: Layout, asked: Asked
+    request: Request,
+    services: Services,
+    found: Published,
+    place: Place,
+    layout: Layout,
+    asked: Asked,
 ) -> dict[str, Any]:
     """All that the page shows of a table."""
     data, names, cut = found.dataset, found.names, found.where
     laid, merged = grid(found, asked.page, layout), levels_of(found)
     arranged = [*merged, *arrangement(found, layout)]
     titles = {name: data.words.title(name) for name in data.names}
-    mapped, out = _map(found, asked), site.catalogue.margins(data.slug)
+    mapped, out = _map(found, asked), services.catalogue.margins(data.slug)
     whole = data.ordered([*names, *cut])
     return {
         "SHOWN": SHOWN,
@@ -116,8 +121,8 @@ def _view(
         "mapped": mapped,
         "map_address": lambda of: place.page(names, cut, [*arranged, *_of(mapped, of)]) + "#map",
         "codings": other_codings(data, out, data.ordered([*names, *cut]) if cut else names),
-        "address": _base(request, site) + permanent(found),
-        "cited": cited_words(found, site.settings.title),
+        "address": _base(request, services) + permanent(found),
+        "cited": cited_words(found, services.settings.title),
         "citations": [(kind, citation_data(found, kind)) for kind in Citing],
         "downloads": [
             (word, says, place.data(names, cut, [("format", kind), *merged]))
@@ -153,5 +158,5 @@ def _as_sent(request: Request) -> str:
     return raw.decode("ascii", "replace").partition("/t/")[2]
 
 
-def _base(request: Request, site: Site) -> str:
-    return site.settings.address.rstrip("/") or str(request.base_url).rstrip("/")
+def _base(request: Request, services: Services) -> str:
+    return services.settings.address.rstrip("/") or str(request.base_url).rstrip("/")

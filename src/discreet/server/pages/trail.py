@@ -12,44 +12,44 @@ from discreet.server.ledger.trail import Event
 from discreet.server.pages.render import page
 from discreet.server.people.identity import Visitor, needs
 from discreet.server.people.trail_views import TrailVerification, trail_view, verification_view
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 
 router = APIRouter()
-Here = Annotated[Site, Depends(site_of)]
+Here = Annotated[Services, Depends(services_of)]
 Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
 
 
 @router.get("/desk/trail")
 def trail(
     request: Request,
-    site: Here,
+    services: Here,
     who: Staff,
     kind: str = "",
     account: str = "",
     before: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> Response:
-    return _trail(request, site, who, kind, account, before)
+    return _trail(request, services, who, kind, account, before)
 
 
 @router.post("/desk/trail/verify")
-def verify(request: Request, site: Here, who: Staff) -> Response:
+def verify(request: Request, services: Here, who: Staff) -> Response:
     """Is the trail as it was written?"""
-    return _trail(request, site, who, "", "", None, verification_view(site))
+    return _trail(request, services, who, "", "", None, verification_view(services))
 
 
 def _trail(
     request: Request,
-    site: Site,
+    services: Services,
     who: Visitor,
     kind: str,
     account: str,
     before: int | None,
     checked: TrailVerification | None = None,
 ) -> Response:
-    people = {str(user.id): user.name for user in site.accounts.users()}
+    people = {str(user.id): user.name for user in services.accounts.users()}
     kind = kind if kind in list(Event) else ""
     account = account if account in people else ""
-    found = trail_view(site, kind=kind or None, account=account or None, before=before)
+    found = trail_view(services, kind=kind or None, account=account or None, before=before)
     older = {"kind": kind, "account": account, "before": found.before}
     return page(
         request,

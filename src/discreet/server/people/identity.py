@@ -15,7 +15,7 @@ from starlette.responses import Response
 from discreet.server.guards.errors import Refused
 
 if TYPE_CHECKING:
-    from discreet.server.services import Site
+    from discreet.server.services import Services
     from discreet.server.settings import Settings
 
 RoleName = Literal["public", "analyst", "custodian", "auditor"]
@@ -66,20 +66,20 @@ def identify(request: Request) -> Visitor:
     """
     if (known := getattr(request.state, "visitor", None)) is not None:
         return cast(Visitor, known)
-    site = cast("Site", request.app.state.site)
+    services = cast("Services", request.app.state.services)
     found: Visitor | None
     if (key := bearer(request)) is not None:
-        found = None if hasattr(request.state, "wrong_key") else site.accounts.by_key(key)
+        found = None if hasattr(request.state, "wrong_key") else services.accounts.by_key(key)
         if found is None:
             if not hasattr(request.state, "wrong_key"):
                 request.state.wrong_key = True
                 address = request.app.state.limits.proxies.address(request.scope)
-                site.accounts.wrong_key(key, address)
+                services.accounts.wrong_key(key, address)
             raise _login_needed("the key is wrong, revoked, or of an account that is closed.")
     else:
-        token = request.cookies.get(cookie_name(site.settings))
-        found = site.accounts.by_session(token) if token else None
-    request.state.visitor = _held(found or PUBLIC, site.settings)
+        token = request.cookies.get(cookie_name(services.settings))
+        found = services.accounts.by_session(token) if token else None
+    request.state.visitor = _held(found or PUBLIC, services.settings)
     return cast(Visitor, request.state.visitor)
 
 

@@ -13,7 +13,7 @@ from discreet.server.people.actors import By, address_of
 from discreet.server.people.identity import Visitor, clear_cookie, cookie_name, factor_needed
 from discreet.server.people.invitations import Invitation
 from discreet.server.people.second_factor import Paused, SecondFactors
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 from discreet.server.showing.views import View
 
 SETUP = "accounts of this role need a second factor; log in at /login and set one up."
@@ -31,22 +31,22 @@ def factors_of(request: Request) -> SecondFactors:
 
 def token_of(request: Request) -> str | None:
     """What the session's cookie holds."""
-    return request.cookies.get(cookie_name(site_of(request).settings))
+    return request.cookies.get(cookie_name(services_of(request).settings))
 
 
 def log_in(request: Request, name: str, password: str, code: str) -> tuple[Visitor, str, str]:
     """A session in one step: who it is, what the cookie holds, what changes must send."""
-    site, address = site_of(request), address_of(request)
-    found = site.accounts.authenticate(name, password, address)
+    services, address = services_of(request), address_of(request)
+    found = services.accounts.authenticate(name, password, address)
     if found is None or found.user_id is None:
         raise Refused(401, "wrong_login", "the name or the password is wrong.")
     if found.guarded:
         if not code:
             raise Refused(401, "code_needed", "send the code of your second factor as `code`.")
         check_code(request, found.user_id, code)
-    elif factor_needed(site.settings, found.role):
+    elif factor_needed(services.settings, found.role):
         raise Refused(403, "setup_needed", SETUP)
-    token, csrf = site.accounts.start_session(
+    token, csrf = services.accounts.start_session(
         found.user_id, token_of(request), passed=found.guarded, address=address
     )
     return found, token, csrf
@@ -66,7 +66,7 @@ def check_code(request: Request, user_id: int, code: str) -> None:
 
 def check_factor(request: Request, who: Visitor) -> None:
     """Keys are made by whoever gave the second factor, where there must be one."""
-    if who.passed or not (who.guarded or factor_needed(site_of(request).settings, who.role)):
+    if who.passed or not (who.guarded or factor_needed(services_of(request).settings, who.role)):
         return
     raise Refused(
         403, "not_allowed", "a key is made in a session, after the second factor: log in first."
@@ -74,16 +74,16 @@ def check_factor(request: Request, who: Visitor) -> None:
 
 
 def log_out(request: Request, response: Response) -> None:
-    site, token = site_of(request), token_of(request)
+    services, token = services_of(request), token_of(request)
     if token is not None:
-        site.accounts.end_session(token, address_of(request))
-    clear_cookie(response, site.settings)
+        services.accounts.end_session(token, address_of(request))
+    clear_cookie(response, services.settings)
 
 
 def hand_over(request: Request, account: Account, invitation: Invitation) -> InvitationView:
     """An invitation's link: by e-mail, so that nobody else sees it, or else to be handed on."""
     post: Post = request.app.state.post
-    base = site_of(request).settings.address.rstrip("/")
+    base = services_of(request).settings.address.rstrip("/")
     link = f"{base}/invitation/{invitation.token}"
     sent = post.invite(account, invitation, link)
     return InvitationView(link=None if sent else link, expires_at=invitation.expires_at)

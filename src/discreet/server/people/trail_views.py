@@ -6,7 +6,7 @@ from pydantic import Field
 
 from discreet.server.ledger.schema import Trail
 from discreet.server.ledger.trail import VerifiedTrail, entries, verify_trail
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.showing.views import View
 
 MOST = 200  # entries at once
@@ -41,9 +41,13 @@ class TrailVerification(View):
 
 
 def trail_view(
-    site: Site, *, kind: str | None = None, account: str | None = None, before: int | None = None
+    services: Services,
+    *,
+    kind: str | None = None,
+    account: str | None = None,
+    before: int | None = None,
 ) -> TrailView:
-    with site.database.read() as session:
+    with services.database.read() as session:
         found = entries(session, kind=kind, account=account, before=before, limit=MOST + 1)
     more = len(found) > MOST
     return TrailView(
@@ -52,8 +56,8 @@ def trail_view(
     )
 
 
-def verification_view(site: Site) -> TrailVerification:
-    with site.database.read() as session:
+def verification_view(services: Services) -> TrailVerification:
+    with services.database.read() as session:
         found: VerifiedTrail = verify_trail(session)
     return TrailVerification.model_validate(found.to_json())
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from discreet.server.formats.codes import codes
 from discreet.server.pxweb.selecting import Selection, places
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.showing.catalogue import NotPublished, Overview, Published
 
 CONTENTS = "ContentsCode"  # what PxWeb calls the variable of what is counted
@@ -79,26 +79,26 @@ class Cube:
         return table_id(self.data, self.table.names)
 
 
-def cube_of(site: Site, id: str) -> Cube:
+def cube_of(services: Services, id: str) -> Cube:
     """The table of an id; it must be out."""
     slug, *parts = id.removesuffix(".px").split(".")
-    return cube(site, slug, parts)
+    return cube(services, slug, parts)
 
 
-def cube(site: Site, slug: str, parts: Sequence[str]) -> Cube:
-    data = site.catalogue.dataset(slug)
+def cube(services: Services, slug: str, parts: Sequence[str]) -> Cube:
+    data = services.catalogue.dataset(slug)
     known = dict(zip(variable_codes(data), data.names, strict=True))
     names = [known[part] for part in parts if part in known]
     if not parts or len(names) < len(set(parts)):
         raise NotPublished(f"there is no table {'.'.join([slug, *parts])[:200]}.")
-    return Cube(site.catalogue.published(slug, names))
+    return Cube(services.catalogue.published(slug, names))
 
 
-def level_of(site: Site, id: str) -> tuple[Overview, str, int]:
+def level_of(services: Services, id: str) -> tuple[Overview, str, int]:
     """The data set, the variable and the level of a code list."""
     parts = id.removeprefix("agg_").split(".")
     if len(parts) == 3 and id.startswith("agg_") and parts[2].isascii() and parts[2].isdigit():
-        data = site.catalogue.dataset(parts[0])
+        data = services.catalogue.dataset(parts[0])
         known = dict(zip(variable_codes(data), data.names, strict=True))
         level = int(parts[2][:4])
         if parts[1] in known and 1 <= level <= len(data.words.variable(known[parts[1]]).levels):

@@ -28,7 +28,7 @@ from discreet.server.pxweb.cubes import MOST_CELLS, Cube, cube, selected, table_
 from discreet.server.pxweb.selecting import check_known
 from discreet.server.pxweb.sending import DATA, Output, read_levels, written
 from discreet.server.pxweb.writing import json_px, json_stat1, moment
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 from discreet.server.showing.languages import speaking
 from discreet.server.showing.search import search_of
 
@@ -65,15 +65,15 @@ class QueryBody(BaseModel):
 @router.get("", response_model=Any, responses={**documented(), **LIST})
 def databases(request: Request, who: Allowed, lang: Lang) -> Response:
     """The data sets."""
-    found = site_of(request).catalogue.datasets()
+    found = services_of(request).catalogue.datasets()
     return _json(request, [{"dbid": data.slug, "text": data.title} for data in found])
 
 
 @router.get("/{slug}", response_model=Any, responses={**documented(404), **LIST})
 def levels(request: Request, who: Allowed, lang: Lang, slug: Slug) -> Response:
     """The largest tables that are out."""
-    site = site_of(request)
-    when = {names: at for names, _, at in site.catalogue.listed(slug)}
+    services = services_of(request)
+    when = {names: at for names, _, at in services.catalogue.listed(slug)}
     found = next(i for i in search_of(request).indexes() if i.dataset.slug == slug)
     return _json(
         request,
@@ -132,11 +132,11 @@ def _answer(request: Request, lang: str, slug: str, table: str, body: QueryBody)
         for one in body.query
         if ":" in one.selection.filter
     }
-    merged = read_levels(site_of(request), whole, lists)
+    merged = read_levels(services_of(request), whole, lists)
     wanted = {one.code: _values(one.selection) for one in body.query}
     found = selected(whole, wanted, merged) if body.query else whole
-    site_of(request).uses.add(found.data.id, f"download {body.response.format}")
-    base, by = base_address(request), site_of(request).settings.title
+    services_of(request).uses.add(found.data.id, f"download {body.response.format}")
+    base, by = base_address(request), services_of(request).settings.title
     with speaking(lang):
         if body.response.format == "json":
             return Response(json_bytes(json_px(found)), media_type="application/json")
@@ -162,13 +162,13 @@ def _read(body: bytes) -> QueryBody:
 
 
 def _cube(request: Request, slug: str, table: str) -> Cube:
-    return cube(site_of(request), slug, table.removesuffix(".px").split("."))
+    return cube(services_of(request), slug, table.removesuffix(".px").split("."))
 
 
 def _json(request: Request, said: Any) -> Response:
     """What was asked for, or how much may be asked for."""
     if "config" in request.query_params:
-        settings = site_of(request).settings
+        settings = services_of(request).settings
         said = {
             "maxValues": MOST_CELLS,
             "maxCells": MOST_CELLS,

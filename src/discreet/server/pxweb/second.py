@@ -38,7 +38,7 @@ from discreet.server.pxweb.shapes import (
     ValueView,
 )
 from discreet.server.pxweb.writing import json_stat2, moment
-from discreet.server.services import site_of
+from discreet.server.services import services_of
 from discreet.server.showing.languages import LANGUAGES, speaking
 from discreet.server.showing.search import Hit, search_of, words_in
 
@@ -52,7 +52,7 @@ PAGE = 20
 @router.get("/config", response_model=ConfigView, responses={**documented(), **SAME})
 def config(request: Request, who: Allowed) -> Response:
     """What clients must know first."""
-    settings = site_of(request).settings
+    settings = services_of(request).settings
     view = ConfigView(
         apiVersion="2.0.0",
         appVersion=version("discreet"),
@@ -81,12 +81,12 @@ def tables(
     size: Annotated[int, Query(alias="pageSize", ge=1, le=100_000)] = PAGE,
 ) -> Response:
     """The largest tables that are out; the best first, if words are looked for."""
-    site, base = site_of(request), base_address(request)
+    services, base = services_of(request), base_address(request)
     since = "" if past_days is None else (datetime.now(UTC) - timedelta(past_days)).isoformat()
     words, found = words_in(query), list[tuple[Hit, str]]()
     for index in search_of(request).indexes():
         if closed or not index.dataset.closed:
-            when = {names: at for names, _, at in site.catalogue.listed(index.dataset.slug)}
+            when = {names: at for names, _, at in services.catalogue.listed(index.dataset.slug)}
             hits = [(hit, when.get(hit.names, "")) for hit in index.tables(words)]
             found += [(hit, at) for hit, at in hits if at >= since]
     if words:
@@ -113,7 +113,7 @@ def tables(
 )
 def table(request: Request, who: Allowed, id: Id, lang: Lang = None) -> Response:
     """A table in a few words."""
-    found, language = cube_of(site_of(request), id), lang or "en"
+    found, language = cube_of(services_of(request), id), lang or "en"
     hit = Hit("table", found.data, found.table.names, (), 0.0)
     item = _item(hit, found.table.at, base_address(request), language)
     return tagged(request, TableResponse(**item.model_dump(), language=language))
@@ -122,10 +122,10 @@ def table(request: Request, who: Allowed, id: Id, lang: Lang = None) -> Response
 @router.get("/tables/{id}/metadata", response_model=dict[str, Any], responses=documented(404, 410))
 def metadata(request: Request, who: Allowed, id: Id, lang: Lang = None) -> Response:
     """The variables of a table and their values, as JSON-stat 2.0 without numbers."""
-    found, base = cube_of(site_of(request), id), base_address(request)
+    found, base = cube_of(services_of(request), id), base_address(request)
     language = lang or "en"
     with speaking(language):
-        said = json_stat2(found, base, site_of(request).settings.title, language, values=False)
+        said = json_stat2(found, base, services_of(request).settings.title, language, values=False)
     said["href"] = f"{base}/api/v2/tables/{found.id}/metadata"
     said["link"] = {"data": [{"type": "application/json", "href": _data(base, found.id)}]}
     return with_tag(
@@ -180,7 +180,7 @@ def data_by_post(
 @router.get("/codelists/{id}", response_model=CodelistView, responses={**documented(404), **SAME})
 def codelist(request: Request, who: Allowed, id: Id, lang: Lang = None) -> Response:
     """A coarser coding of a variable: its groups, and the values of each."""
-    found, name, level = level_of(site_of(request), id)
+    found, name, level = level_of(services_of(request), id)
     groups, base, language = found.grouping(name, level), base_address(request), lang or "en"
     values = list(zip(codes(found.categories(name)), groups, strict=True))
     named = tuple(dict.fromkeys(groups))

@@ -18,7 +18,7 @@ from discreet.server.guards.errors import Refused
 from discreet.server.pxweb.cubes import CONTENTS, MOST_CELLS, Cube, cube_of, level_of, selected
 from discreet.server.pxweb.selecting import check_known, without
 from discreet.server.pxweb.writing import csv_px, json_stat2
-from discreet.server.services import Site, site_of
+from discreet.server.services import Services, services_of
 from discreet.server.showing.languages import speaking
 
 
@@ -66,10 +66,10 @@ def sent(
     stub: Sequence[str],
 ) -> Response:
     """What a client selects of a table."""
-    site, whole = site_of(request), cube_of(site_of(request), id)
+    services, whole = services_of(request), cube_of(services_of(request), id)
     check_known([*wanted, *lists], [*whole.codes, CONTENTS])
     check_known([*heading, *stub], [*whole.codes, CONTENTS])
-    levels = read_levels(site, whole, lists)
+    levels = read_levels(services, whole, lists)
     found = selected(whole, without(wanted, CONTENTS), levels) if wanted or lists else whole
     if found.table.counts.size > MOST_CELLS:
         raise Refused(
@@ -77,7 +77,7 @@ def sent(
             "too_many_cells",
             f"{found.table.counts.size:,} cells are more than {MOST_CELLS:,}; select fewer values.",
         )
-    site.uses.add(found.data.id, f"download {output}")
+    services.uses.add(found.data.id, f"download {output}")
     with speaking(language):
         return written(request, found, output, options, language, heading, stub)
 
@@ -92,7 +92,7 @@ def written(
     stub: Sequence[str] = (),
 ) -> Response:
     """A table in a format."""
-    base, by = base_address(request), site_of(request).settings.title
+    base, by = base_address(request), services_of(request).settings.title
     match output:
         case Output.JSON_STAT2:
             body = json_bytes(json_stat2(found, base, by, language))
@@ -112,10 +112,10 @@ def written(
     return Response(made.body, 200, name, made.media_type)
 
 
-def read_levels(site: Site, whole: Cube, lists: Mapping[str, str]) -> dict[str, int]:
+def read_levels(services: Services, whole: Cube, lists: Mapping[str, str]) -> dict[str, int]:
     levels = {}
     for code, id in lists.items():
-        data, name, level = level_of(site, id)
+        data, name, level = level_of(services, id)
         named = dict(zip(whole.codes, whole.table.names, strict=True))
         if data.id != whole.data.id or named.get(code) != name:
             raise DisclosureError(f"the code list {id[:100]!r} is not one of {code}.")

@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.server.people.identity import SAFE
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.showing.news import News, Stamp
 
 TABLES = re.compile(r"/(?:api/v1/datasets/([^/]+)/(?:tables|entries)|d/([^/]+)/[te])/")
@@ -58,8 +58,8 @@ class Copy:
 class Copies:
     """Answers requests for published tables from copies, the least used of which are dropped."""
 
-    def __init__(self, app: ASGIApp, site: Site, news: News, most: int = MOST) -> None:
-        self.app, self.site, self.news, self.most = app, site, news, most
+    def __init__(self, app: ASGIApp, services: Services, news: News, most: int = MOST) -> None:
+        self.app, self.services, self.news, self.most = app, services, news, most
         self.bytes = 0
         self._kept: OrderedDict[Key, Copy] = OrderedDict()
 
@@ -163,7 +163,7 @@ class Copies:
 
     def _count(self, use: tuple[int, str] | None) -> None:
         if use is not None:
-            self.site.uses.add(*use)
+            self.services.uses.add(*use)
 
 
 class Caught:

@@ -185,6 +185,6 @@ class Search:
 
 
 def search_of(connection: HTTPConnection) -> Search:
-    """A dependency: the search of the site that a request came to."""
+    """A dependency: the search of what is served."""
     found: Search = connection.app.state.search
     return found

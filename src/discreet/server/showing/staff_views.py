@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from discreet.decision.answering.answer import Outcome, Why
 from discreet.decision.answering.simulatable import policy_rule
-from discreet.decision.answering.trial import Bench, bench
+from discreet.decision.answering.trial import Trial, trial
 from discreet.decision.law.policy import Policy, sections
 from discreet.errors import DisclosureError
 from discreet.intruder.refusals.refusals import refusal_posterior
@@ -21,7 +21,7 @@ from discreet.release.release import Release
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import Verified, verify
 from discreet.server.ledger.schema import Dataset, Entry, Kind
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.showing.catalogue import UnknownDataset
 from discreet.server.showing.views import Names, OrderView, View, orders, served
 from discreet.table.formula import Formula
@@ -169,8 +169,8 @@ class RefusalsView(View):
     not_computed: str | None = Field(description="Why it was not worked out.")
 
 
-def ledger_view(site: Site, slug: str, after: int = 0, limit: int = 500) -> LedgerView:
-    with site.database.read() as session:
+def ledger_view(services: Services, slug: str, after: int = 0, limit: int = 500) -> LedgerView:
+    with services.database.read() as session:
         dataset = _find(session, slug)
         found = store.entries(session, dataset, after, limit)
         return LedgerView(
@@ -180,24 +180,24 @@ def ledger_view(site: Site, slug: str, after: int = 0, limit: int = 500) -> Ledg
         )
 
 
-def verification_view(site: Site, slug: str) -> VerificationView:
-    with site.database.read() as session:
+def verification_view(services: Services, slug: str) -> VerificationView:
+    with services.database.read() as session:
         found: Verified = verify(session, _find(session, slug))
     return VerificationView.model_validate(found.to_json())
 
 
-def space_view(site: Site, slug: str, *, cells: bool) -> SpaceView:
+def space_view(services: Services, slug: str, *, cells: bool) -> SpaceView:
     """The query space, as far as it is surveyed in a short time; `cells` only for custodians."""
-    overview = site.catalogue.dataset(slug)
-    served(site, slug)
-    with site.counter.desk(slug) as desk:
+    overview = services.catalogue.dataset(slug)
+    served(services, slug)
+    with services.counter.desk(slug) as desk:
         surveyed = desk.space.survey(time.monotonic() + SURVEY_SECONDS)
         counts, beta = desk.space.counts(), desk.policy.small.width
-        judge = desk.bench if desk.rule.rule == "myopic" else None
+        judge = desk.trial if desk.rule.rule == "myopic" else None
         narrow = _narrowest(judge) if cells and judge else None
         table, policy, out = desk.table, desk.policy, desk.out
     if cells and judge is None:
-        judge = bench(table, policy)
+        judge = trial(table, policy)
         judge.take(out)
         narrow = _narrowest(judge)
     least = narrow[0].width if narrow else None
@@ -212,15 +212,15 @@ def space_view(site: Site, slug: str, *, cells: bool) -> SpaceView:
     )
 
 
-def _narrowest(judge: Bench) -> list[CellView]:
+def _narrowest(judge: Trial) -> list[CellView]:
     cells, widths = judge.widths()
     order = np.argsort(widths, kind="stable")[:SHOWN]
     return [CellView(cell=cells.label(int(row)), width=int(widths[row])) for row in order]
 
 
-def pending_view(site: Site, slug: str, *, cost: bool = False) -> PendingView:
+def pending_view(services: Services, slug: str, *, cost: bool = False) -> PendingView:
     """What waits for a custodian, and if asked for what each would close off."""
-    with site.database.read() as session:
+    with services.database.read() as session:
         dataset = _find(session, slug)
         waiting = store.waiting(session, dataset.id)
     return PendingView(
@@ -233,28 +233,28 @@ def pending_view(site: Site, slug: str, *, cost: bool = False) -> PendingView:
                 actor=entry.actor,
                 why=Why(entry.why or ""),
                 message=Why(entry.why or "").said,
-                cost=_cost(site, slug, entry) if cost else None,
+                cost=_cost(services, slug, entry) if cost else None,
             )
             for entry in waiting
         ],
     )
 
 
-def _cost(site: Site, slug: str, entry: Entry) -> CostView:
-    served(site, slug)
-    found = site.counter.cost(slug, entry.margin or (), seconds=1.0)
+def _cost(services: Services, slug: str, entry: Entry) -> CostView:
+    served(services, slug)
+    found = services.counter.cost(slug, entry.margin or (), seconds=1.0)
     return CostView.model_validate(found, from_attributes=True)
 
 
-def policy_view(site: Site, slug: str) -> PolicyView:
-    overview = site.catalogue.dataset(slug)
+def policy_view(services: Services, slug: str) -> PolicyView:
+    overview = services.catalogue.dataset(slug)
     policy = overview.policy
     says = {
         f"{name}.{key.name}": key.metadata["says"]
         for name, section in sections().items()
         for key in dataclasses.fields(section)
     }
-    with site.database.read() as session:
+    with services.database.read() as session:
         found = store.proposals(session, _find(session, slug))
     return PolicyView(
         proposed=[
@@ -273,14 +273,14 @@ def policy_view(site: Site, slug: str) -> PolicyView:
     )
 
 
-def listed_view(site: Site, slug: str) -> ListedView:
-    with site.database.read() as session:
+def listed_view(services: Services, slug: str) -> ListedView:
+    with services.database.read() as session:
         return ListedView(dataset=slug, margins=_find(session, slug).listed)
 
 
-def checked_changes(site: Site, slug: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+def checked_changes(services: Services, slug: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Changes of a policy, if a ledger can keep them."""
-    before = site.catalogue.dataset(slug).policy
+    before = services.catalogue.dataset(slug).policy
     after = before.change(changes)
     try:
         same = Policy.loads(after.to_toml()).to_dict() == after.to_dict()
@@ -291,11 +291,11 @@ def checked_changes(site: Site, slug: str, changes: Mapping[str, Any]) -> dict[s
     return dict(changes)
 
 
-def dry_run_view(site: Site, slug: str, changes: Mapping[str, Any]) -> DryRunView:
+def dry_run_view(services: Services, slug: str, changes: Mapping[str, Any]) -> DryRunView:
     """What another policy would change; nothing is changed."""
-    served(site, slug)
-    found = site.counter.dry_run(slug, checked_changes(site, slug, changes), seconds=3.0)
-    most = len(site.counter.served[slug].table.names)
+    served(services, slug)
+    found = services.counter.dry_run(slug, checked_changes(services, slug, changes), seconds=3.0)
+    most = len(services.counter.served[slug].table.names)
     return DryRunView(
         keeps=found.keeps,
         complete=found.complete,
@@ -304,11 +304,11 @@ def dry_run_view(site: Site, slug: str, changes: Mapping[str, Any]) -> DryRunVie
     )
 
 
-def refusals_view(site: Site, slug: str) -> RefusalsView:
+def refusals_view(services: Services, slug: str) -> RefusalsView:
     """What was refused as unsafe, and what that tells, where it can be worked out."""
-    overview = site.catalogue.dataset(slug)
-    served(site, slug)
-    with site.database.read() as session:
+    overview = services.catalogue.dataset(slug)
+    served(services, slug)
+    with services.database.read() as session:
         refused = session.scalars(
             select(Entry.margin).where(
                 Entry.dataset_id == overview.id,
@@ -320,7 +320,7 @@ def refusals_view(site: Site, slug: str) -> RefusalsView:
     margins = list(dict.fromkeys(tuple(margin or ()) for margin in refused))
     speaks = overview.policy.server.speaks
     myopic = overview.policy.server.rule == "myopic"
-    told, reason = _told(site, slug, margins) if myopic and margins else (None, None)
+    told, reason = _told(services, slug, margins) if myopic and margins else (None, None)
     return RefusalsView(
         dataset=slug,
         warning=SPEAKING if speaks else SILENT,
@@ -331,9 +331,9 @@ def refusals_view(site: Site, slug: str) -> RefusalsView:
 
 
 def _told(
-    site: Site, slug: str, margins: list[tuple[str, ...]]
+    services: Services, slug: str, margins: list[tuple[str, ...]]
 ) -> tuple[ToldView | None, str | None]:
-    with site.counter.desk(slug) as desk:
+    with services.counter.desk(slug) as desk:
         table, policy, out = desk.table, desk.policy, desk.out
     if table.size > SMALL:
         return None, f"the table has {table.size:,} cells; it is worked out for up to {SMALL}."

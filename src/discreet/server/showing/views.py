@@ -14,7 +14,7 @@ from discreet.server.deciding.counter import Decided
 from discreet.server.deciding.terms import policy_words
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Entry, Kind
-from discreet.server.services import Site
+from discreet.server.services import Services
 from discreet.server.showing.catalogue import Overview, UnknownDataset
 from discreet.server.showing.instead import instead
 from discreet.server.showing.languages import computed
@@ -71,12 +71,12 @@ __all__ = [
 ]
 
 
-def datasets_view(site: Site) -> DatasetsView:
-    return DatasetsView(datasets=[_item(overview) for overview in site.catalogue.datasets()])
+def datasets_view(services: Services) -> DatasetsView:
+    return DatasetsView(datasets=[_item(overview) for overview in services.catalogue.datasets()])
 
 
-def dataset_view(site: Site, slug: str) -> DatasetView:
-    overview = site.catalogue.dataset(slug)
+def dataset_view(services: Services, slug: str) -> DatasetView:
+    overview = services.catalogue.dataset(slug)
     rule = overview.policy.server.rule
     return DatasetView(
         **_item(overview).model_dump(),
@@ -90,7 +90,7 @@ def dataset_view(site: Site, slug: str) -> DatasetView:
             vintage=overview.previous is not None,
         ),
         policy_version=overview.policy_version,
-        orders=orders_of(site, overview),
+        orders=orders_of(services, overview),
     )
 
 
@@ -123,10 +123,10 @@ def _item(overview: Overview) -> DatasetItem:
     )
 
 
-def orders_of(site: Site, overview: Overview) -> list[OrderView]:
+def orders_of(services: Services, overview: Overview) -> list[OrderView]:
     """The query space by order; nothing is looked at that is not known."""
-    served(site, overview.slug)
-    with site.counter.desk(overview.slug) as desk:
+    served(services, overview.slug)
+    with services.counter.desk(overview.slug) as desk:
         return orders(desk.space.counts(), len(overview.names))
 
 
@@ -137,27 +137,27 @@ def orders(counts: dict[str, dict[int, int]], most: int) -> list[OrderView]:
     ]
 
 
-def served(site: Site, slug: str) -> None:
-    if slug not in site.counter.served:
+def served(services: Services, slug: str) -> None:
+    if slug not in services.counter.served:
         raise UnknownDataset(f"{slug!r} is not served here.")
 
 
-def status_view(site: Site, slug: str, names: Sequence[str]) -> StatusView:
+def status_view(services: Services, slug: str, names: Sequence[str]) -> StatusView:
     """How a margin stands; costs a trial where the data decide."""
-    overview = site.catalogue.dataset(slug)
-    served(site, slug)
+    overview = services.catalogue.dataset(slug)
+    served(services, slug)
     margin = chosen(overview, names)
-    found = site.counter.standing(slug, margin)
-    out = site.catalogue.margins(slug)
+    found = services.counter.standing(slug, margin)
+    out = services.catalogue.margins(slug)
     why, address = found.why, None
     if found.status is Status.RELEASED:
         why, address = _shown(slug, margin, found.why, out)
     near, offered = [], []
     if address is None:
-        with site.counter.desk(slug) as desk:
+        with services.counter.desk(slug) as desk:
             near = [_named(desk, s) for s in desk.near(desk.margin(margin))]
         if not found.candidate:
-            offered = _instead(site, overview, margin)
+            offered = _instead(services, overview, margin)
     return StatusView(
         margin=list(margin),
         status=found.status,
@@ -170,10 +170,10 @@ def status_view(site: Site, slug: str, names: Sequence[str]) -> StatusView:
     )
 
 
-def decision_view(site: Site, slug: str, decided: Decided) -> DecisionView:
+def decision_view(services: Services, slug: str, decided: Decided) -> DecisionView:
     """What was decided, as it is told."""
-    overview = site.catalogue.dataset(slug)
-    out = site.catalogue.margins(slug)
+    overview = services.catalogue.dataset(slug)
+    out = services.catalogue.margins(slug)
     why, address = decided.why, None
     if decided.outcome is Outcome.GRANTED:
         why, address = _shown(slug, decided.margin, decided.why, out)
@@ -185,15 +185,15 @@ def decision_view(site: Site, slug: str, decided: Decided) -> DecisionView:
         message=said(overview, why),
         margin=list(decided.margin),
         near=_near(slug, decided.near, out),
-        instead=_instead(site, overview, decided.margin) if refused else [],
+        instead=_instead(services, overview, decided.margin) if refused else [],
         address=address,
         ticket=f"{dataset_address(slug)}/requests/{decided.number}" if pending else None,
     )
 
 
-def ticket_view(site: Site, slug: str, number: int, actor: str | None) -> TicketView | None:
+def ticket_view(services: Services, slug: str, number: int, actor: str | None) -> TicketView | None:
     """The outcome of a request: of the public's or of `actor`'s own; of anybody's if None."""
-    with site.database.read() as session:
+    with services.database.read() as session:
         dataset = store.find_dataset(session, slug)
         if dataset is None:
             raise UnknownDataset(f"there is no data set {slug!r}.")
@@ -209,7 +209,7 @@ def ticket_view(site: Site, slug: str, number: int, actor: str | None) -> Ticket
         )
         last = session.scalar(about.order_by(Entry.number.desc()).limit(1)) or entry
     margin, outcome, why = tuple(entry.margin or ()), Outcome(last.outcome or ""), last.why or ""
-    address, out = None, site.catalogue.margins(slug)
+    address, out = None, services.catalogue.margins(slug)
     if outcome is Outcome.PENDING and any(set(margin) <= set(other) for other in out):
         outcome, why = Outcome.GRANTED, Why.OUT  # it came out with another table
     why = Why(why)
@@ -220,7 +220,7 @@ def ticket_view(site: Site, slug: str, number: int, actor: str | None) -> Ticket
         at=last.at,
         outcome=outcome,
         why=why,
-        message=said(site.catalogue.dataset(slug), why),
+        message=said(services.catalogue.dataset(slug), why),
         margin=list(margin),
         address=address,
     )
@@ -232,16 +232,16 @@ def said(overview: Overview, why: Why) -> str:
     return first + computed(why.said)
 
 
-def frontier_view(site: Site, slug: str) -> FrontierView:
-    overview = site.catalogue.dataset(slug)
-    margins = site.catalogue.margins(slug)
+def frontier_view(services: Services, slug: str) -> FrontierView:
+    overview = services.catalogue.dataset(slug)
+    margins = services.catalogue.margins(slug)
     largest = Formula.of(margins, overview.names).frontier.margins if margins else ()
     return FrontierView(dataset=slug, margins=_near(slug, largest, margins))
 
 
-def statistics_view(site: Site, slug: str) -> StatisticsView:
-    site.uses.write(site.database)
-    with site.database.read() as session:
+def statistics_view(services: Services, slug: str) -> StatisticsView:
+    services.uses.write(services.database)
+    with services.database.read() as session:
         dataset = store.find_dataset(session, slug)
         if dataset is None:
             raise UnknownDataset(f"there is no data set {slug!r}.")
@@ -272,11 +272,11 @@ def _near(
     ]
 
 
-def _instead(site: Site, overview: Overview, margin: Sequence[str]) -> list[InsteadView]:
+def _instead(services: Services, overview: Overview, margin: Sequence[str]) -> list[InsteadView]:
     """What could be asked for within a margin."""
     if overview.closed:
         return []
-    with site.counter.desk(overview.slug) as desk:
+    with services.counter.desk(overview.slug) as desk:
         found = [(_named(desk, s), known) for s, known in instead(desk, desk.margin(margin))]
     at = f"{dataset_address(overview.slug)}/status?"
     return [

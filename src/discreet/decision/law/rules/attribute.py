@@ -21,7 +21,7 @@ from discreet.risk.release.growing_attribute import AttributeWatch
 from discreet.table.words import several
 
 if TYPE_CHECKING:
-    from discreet.decision.answering.many_tables import Screen, Screened
+    from discreet.decision.answering.many_tables import ManyJudged, ManyTables
     from discreet.decision.frontier.brief import Brief
 
 NAME = "attribute disclosure"
@@ -129,7 +129,7 @@ def follow(brief: Brief) -> AttributeWatch:
     return AttributeWatch(brief.table, rule.share, rule.exclusion, rule.order)
 
 
-def screen(tables: Screen, found: Screened) -> None:
+def many_tables(tables: ManyTables, found: ManyJudged) -> None:
     """Of each table, the groups whose nodes tell a category, or are not proven not to."""
     rule, sums = tables.policy.attribute, tables.sums
     group, joint = tables.groups(found.top)
@@ -160,7 +160,7 @@ RULE = Rule(
     assumes=assumes,
     promises=promises,
     follow=follow,
-    screen=screen,
+    many_tables=many_tables,
     ruling=ruling,
     place=30,
     drawn=True,

@@ -21,9 +21,9 @@ from discreet.table.notation import quoted
 from discreet.table.words import several, spoken
 
 if TYPE_CHECKING:
-    from discreet.decision.answering.many_tables import Screen, Screened
+    from discreet.decision.answering.many_tables import ManyJudged, ManyTables
     from discreet.decision.frontier.brief import Brief
-    from discreet.decision.frontier.list_start import LongList
+    from discreet.decision.frontier.list_start import ListStart
     from discreet.intruder.bounds.shuttle.shuttle import Shuttle
     from discreet.table.table import Table
 
@@ -145,7 +145,7 @@ class LowMargins:
         return False
 
 
-def screen(tables: Screen, found: Screened) -> None:
+def many_tables(tables: ManyTables, found: ManyJudged) -> None:
     rule, names = tables.policy.published, tuple(v.name for v in tables.variables)
     special = _least_by_table(rule.tables, names)
     wanted = dict.fromkeys(found.top, rule.least)
@@ -160,7 +160,7 @@ def screen(tables: Screen, found: Screened) -> None:
             found.unsafe |= (shown == 0).any(1)
 
 
-def huge(brief: Brief, listed: LongList) -> Reason:
+def very_large(brief: Brief, listed: ListStart) -> Reason:
     rule, watch = brief.policy.published, LowMargins(brief)
     if rule.tables or rule.zeros:
         low = sum(watch.inside(margin) for margin, _ in listed.margins)
@@ -182,8 +182,8 @@ RULE = Rule(
     measures=measures,
     promises=promises,
     follow=LowMargins,
-    screen=screen,
-    huge=huge,
+    many_tables=many_tables,
+    very_large=very_large,
     light=True,
     place=20,
 )

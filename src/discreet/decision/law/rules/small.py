@@ -19,9 +19,9 @@ from discreet.risk.release.narrow import kept_width
 from discreet.table.words import several
 
 if TYPE_CHECKING:
-    from discreet.decision.answering.many_tables import Screen, Screened
+    from discreet.decision.answering.many_tables import ManyJudged, ManyTables
     from discreet.decision.frontier.brief import Brief
-    from discreet.decision.frontier.list_start import LongList
+    from discreet.decision.frontier.list_start import ListStart
     from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 
 NAME = "small counts"
@@ -135,7 +135,7 @@ class Widths:
         return False
 
 
-def screen(tables: Screen, found: Screened) -> None:
+def many_tables(tables: ManyTables, found: ManyJudged) -> None:
     """Of each table, the small counts whose nodes are too narrow, or not proven to be wide."""
     beta, most = tables.policy.small.width, tables.policy.small.most
     if not tables.identifying or not beta:
@@ -147,7 +147,7 @@ def screen(tables: Screen, found: Screened) -> None:
     found.doubt(rows, nodes[at], SPREAD, np.full(len(rows), beta))
 
 
-def huge(brief: Brief, found: LongList) -> Reason:
+def very_large(brief: Brief, found: ListStart) -> Reason:
     """By outer bounds of the start of a list."""
     verdict = Verdict.PASS if brief.policy.bounds.proof == Rung.OUTER else Verdict.REVIEW
     text = (
@@ -166,8 +166,8 @@ RULE = Rule(
     measures=measures,
     promises=promises,
     follow=Widths,
-    screen=screen,
-    huge=huge,
+    many_tables=many_tables,
+    very_large=very_large,
     ruling=ruling,
     place=10,
     drawn=True,

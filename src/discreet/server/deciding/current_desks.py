@@ -58,7 +58,7 @@ class Served:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
-class Keeper:
+class CurrentDesks:
     """Holds a desk for each data set, and brings it to what the ledger says."""
 
     def __init__(self, database: Database, secret: bytes) -> None:
