@@ -18,7 +18,7 @@ from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.reasons import reasons
 from discreet.intruder.linkage.records import read_records
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "linkage"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "linkage"
 AGE_SEX = {
     "keys": {"age": {"kind": "normal", "spread": 2}, "sex": {"kind": "category", "keep": 0.9}}
 }

@@ -23,7 +23,7 @@ from discreet.risk.linkage.inference import (
 )
 from discreet.risk.linkage.matching import matching
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "linkage"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "linkage"
 AGE = Intruder.of({"keys": {"age": {"kind": "normal", "spread": 1}}})
 PEOPLE = pd.DataFrame(
     {
