@@ -1,0 +1,65 @@
+"""How much work an answer may cost: limits that decide it count work; the clock only stops it."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+from discreet.errors import DisclosureError
+
+
+@dataclass(frozen=True)
+class Effort:
+    """`times` the usual work (nodes, draws, programs), the same on every machine.
+
+    >>> Effort(10).of(20_000)
+    200000
+    """
+
+    times: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.times > 0:
+            raise DisclosureError(f"effort is {self.times}; 1 is the usual work, 10 ten times it.")
+
+    def of(self, usual: int) -> int:
+        """The limit where `usual` is the one of effort 1."""
+        return usual if math.isinf(self.times) else max(1, math.ceil(self.times * usual))
+
+
+class Clock:
+    """A limit in seconds. It stops work, and remembers that it did; it never chooses how to work.
+
+    >>> clock = Clock(3600)
+    >>> clock.over(), clock.stopped
+    (False, False)
+    """
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        if not seconds > 0:
+            raise DisclosureError(f"seconds is {seconds}; give the work some time.")
+        self.seconds, self.begun = seconds, time.monotonic()
+        self.stopped = False
+
+    @property
+    def spent(self) -> float:
+        return time.monotonic() - self.begun
+
+    @property
+    def left(self) -> float:
+        return max(0.0, self.seconds - self.spent)
+
+    def over(self) -> bool:
+        """Is the time up? Once it was, it stays so."""
+        self.stopped = self.stopped or self.spent >= self.seconds
+        return self.stopped
+
+    def sentence(self, had: str, more: str) -> str | None:
+        """What a result says of having been stopped: what it had, and how to get the rest."""
+        if not self.stopped:
+            return None
+        return f"stopped by the limit of {self.seconds:g} seconds: {had}. {more}"
+
+
+UNLIMITED = Clock()
