@@ -23,11 +23,12 @@ from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.bounder import bounds
-from discreet.intruder.bounds.linear import highs
+from discreet.intruder.bounds.linear import fitting
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.bounds.part import Part
 from discreet.intruder.bounds.projection.reach import reach, values
 from discreet.release.release import Release
+from discreet.solver import Ended, Limit
 from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
 
@@ -125,14 +126,10 @@ def test_one_bound_against_highs(nltcs):
     ours = (time.perf_counter() - start) / 2  # both ends were found
     open_cells = OpenCells.of(release)
     member = np.flatnonzero(open_cells.group(cells.names, cells.codes[[row]]) == 0)
-    model = highs(open_cells)
-    model.changeColsCost(len(member), member.astype(np.int32), np.full(len(member), -1.0))
-    model.setOptionValue("time_limit", MOST_SECONDS)
+    program = fitting(open_cells)
     start = time.perf_counter()
-    model.run()
-    seconds = time.perf_counter() - start
-    ended = seconds < MOST_SECONDS
-    value = -float(model.getInfo().objective_function_value)
+    found = program.least(member, np.full(len(member), -1.0), Limit(seconds=MOST_SECONDS))
+    seconds, ended, value = time.perf_counter() - start, found.ended is Ended.BEST, -found.bound
     print(
         f"\none upper bound of one cell: projections {ours:.2f} s ({task.value:.6f}), HiGHS "
         f"{seconds:.0f} s ({f'{value:.6f}' if ended else 'did not end'}), ratio "

@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from discreet import solver
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.frontier.judge import WholeJudge
 from discreet.errors import SolverError
 from discreet.look.progress import working
+from discreet.solver import Limit
 from discreet.table.lattice import children, closure, maximal
 
 MOST_MARGINS = 1_023
@@ -58,52 +59,35 @@ def best_set(
 
 class _Program:
     def __init__(self, brief: Brief, judge: WholeJudge) -> None:
-        import highspy
-
         alone = {s for s in brief.candidates if judge.keeps([s])}
         must = closure(brief.must) if brief.must else set()
         may = sorted(s for s in alone | must if all(c in alone | must for c in children(s) if c))
         self.margins, self.column = may, {s: i for i, s in enumerate(may)}
-        self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        self.model.setOptionValue("output_flag", False)
-        self.model.setOptionValue("mip_rel_gap", 0.0)
-        self.model.setOptionValue("mip_abs_gap", 1e-6)
-        for s in may:
-            self.model.addVar(float(s in must), 1.0)
-        columns = np.arange(len(may), dtype=np.int32)
-        whole = np.full(len(may), int(highspy.HighsVarType.kInteger), np.uint8)
-        self.model.changeColsIntegrality(len(may), columns, whole)
-        worth = np.array([-brief.value.get(s, 1.0) for s in may])
-        self.model.changeColsCost(len(may), columns, worth)
+        worth = np.array([brief.value.get(s, 1.0) for s in may])
+        least = np.array([float(s in must) for s in may])
+        self.model = solver.Program(len(may), cost=-worth, lower=least, upper=1.0, gap=1e-6)
+        self.model.whole(np.arange(len(may)))
         for s in may:
             for child in children(s):
                 if child:
                     self._row([s, child], [1.0, -1.0], 0.0)
-        self.at_most = float(-worth.sum())
+        self.at_most = float(worth.sum())
 
     def _row(self, sets: list[int], values: list[float], most: float) -> None:
-        places = np.array([self.column[s] for s in sets], np.int32)
-        self.model.addRow(-np.inf, most, len(sets), places, np.array(values))
+        self.model.row([self.column[s] for s in sets], values, most=most)
 
     def cut(self, least: Sets) -> None:
         self._row(list(least), [1.0] * len(least), len(least) - 1.0)
 
     def solve(self, seconds: float) -> tuple[Sets | None, float]:
         """The best set that no cut forbids (None if the time is up), and the limit that it is."""
-        import highspy
-
-        self.model.setOptionValue("time_limit", seconds)
-        self.model.run()
-        status = self.model.getModelStatus()
-        if status == highspy.HighsModelStatus.kTimeLimit:
+        found = self.model.solve(Limit(seconds=seconds))
+        if found.ended is solver.Ended.LIMIT:
             return None, self.at_most
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise SolverError(
-                f"the search ended with {self.model.modelStatusToString(status)!r}; "
-                "choose the method greedy."
-            )
-        self.at_most = -float(self.model.getInfo().objective_function_value)
-        chosen = np.asarray(self.model.getSolution().col_value) > 0.5
+        if found.values is None:
+            raise SolverError("the search for the best set failed; choose the method greedy.")
+        self.at_most = -found.bound
+        chosen = found.values > 0.5
         return maximal(s for s, x in zip(self.margins, chosen, strict=True) if x), self.at_most
 
 

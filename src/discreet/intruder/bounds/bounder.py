@@ -6,14 +6,15 @@ import math
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import or_
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.conflict import named_conflict
-from discreet.intruder.bounds.integer import UNLIMITED, Limit, limits
+from discreet.intruder.bounds.method import Asked
+from discreet.intruder.bounds.methods import auto, find_method
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof
 from discreet.intruder.bounds.reduce import reduce_tied
@@ -27,10 +28,8 @@ from discreet.table.graph import components
 from discreet.table.keys import Codes, unravel
 from discreet.table.lattice import bits
 
-Method = Literal["auto", "closed", "shuttle", "linear", "integer"]
 MOST_LISTED = 1 << 22
 MANY, MANY_MORE = 100, 1 << 40
-LARGE = 1 << 9  # cells from which on projections are quicker than the simplex
 
 
 class Bounder:
@@ -44,14 +43,12 @@ class Bounder:
         self,
         release: Release,
         *,
-        method: Method = "auto",
+        method: str = "auto",
         seconds: float = math.inf,
         most_bytes: int = MOST_BYTES,
         rung: Rung = Rung.INTEGER,
     ) -> None:
-        if method not in get_args(Method):
-            raise DataError(f"there is no method {method!r}; choose {', '.join(get_args(Method))}.")
-        self.release, self.method = release, method
+        self.release, self.method, self._way = release, method, find_method(method)
         self.seconds, self.most_bytes, self.rung = seconds, most_bytes, rung
         self._parts: dict[tuple[tuple[str, ...], tuple[int, ...]], Part] = {}
         self._index = {name: place for place, name in enumerate(release.names)}
@@ -87,8 +84,8 @@ class Bounder:
         if self.method == "auto" and self._everything and len(cells.names) < len(self._index):
             # one shuttle of the whole release serves every margin
             part = self._everything
-            found = part.exact(cells.names, cells.codes) or self._by_shuttle(
-                part, cells.names, cells.codes, question
+            found = part.exact(cells.names, cells.codes) or auto.by_shuttle(
+                part, self._asked(cells.names, cells.codes, question)
             )
             return CellBounds(cells.variables, cells.codes, *found)
         sets, ties, names = self._reduced(cells.names)
@@ -96,7 +93,7 @@ class Bounder:
         if not len(cells) or not shared:
             total = np.full(len(cells), self.release.total or 0, np.int64)
             found = Found.outer(total, total, CLOSED)
-        elif self.method in ("auto", "closed") and len(shared) == len(names):
+        elif self._way.SPLITS and len(shared) == len(names):
             found = self._by_components(sets, ties, names, cells.project(names), question)
         else:
             part = self._part(names, [margin for margin in sets if margin])
@@ -251,54 +248,15 @@ class Bounder:
         codes: Codes,
         question: _Question,
     ) -> Found:
-        """Bounds of cells over `names` in one part, by the method asked for or the best."""
-        if (exact := part.exact(names, codes)) is not None and self.method in ("auto", "closed"):
-            return exact
-        if self.method == "closed":
-            raise DataError(
-                f"{self.release.formula} is not decomposable over {'*'.join(names)}, so it has no "
-                "closed form; use the method auto."
-            )
-        proof, among, width = question
-        best = part.best(len(codes), self.most_bytes, among or 0)
-        method = best if self.method == "auto" else self.method
-        if self.method == "auto" and best == "integer" and self._projects(part, question):
-            # programs of whole numbers would not be asked for
-            found = part.by_projection(names, codes, width, self.most_bytes)
-        elif method == "shuttle":
-            # of many questions each has its own part: one shuttle of the whole serves them all
-            holder = part if among is None else self._whole or part
-            found = self._by_shuttle(holder, names, codes, question)
-        elif method == "linear" and part.projectable and part.possible >= LARGE and not among:
-            found = part.by_projection(names, codes, width, self.most_bytes)
-        elif method == "margins":
-            found = part.by_margins(names, codes)
-        else:
-            branch: Limit | None = limits(part.possible) if self.method == "auto" else UNLIMITED
-            if method == "linear" or among is not None:
-                branch = None
-            start = proof.start if proof else None
-            found = part.by_programs(names, codes, branch, self.seconds, start)
-        if proof and len(names) == len(part.release.names):
-            found = part.witnessed(found, codes, proof)
+        """Bounds of cells over `names` in one part, by the method that is asked for."""
+        found = self._way.bound(part, self._asked(names, codes, question))
+        if question.proof and len(names) == len(part.release.names):
+            found = part.witnessed(found, codes, question.proof)
         return found
 
-    def _projects(self, part: Part, question: _Question) -> bool:
-        """Is a width by linear bounds all that is asked for, of a part that is not tiny?"""
-        asked = question.width is not None and self.rung is Rung.LINEAR
-        return asked and part.projectable and part.possible >= LARGE
-
-    def _by_shuttle(
-        self, part: Part, names: tuple[str, ...], codes: Codes, question: _Question
-    ) -> Found:
-        """Outer bounds; then, where a width is asked for, linear ones of what is wide enough."""
-        found = part.by_shuttle(names, codes, self.most_bytes)
-        width = question.width
-        if width is None or self.rung is Rung.OUTER or self.method == "shuttle":
-            return found
-        if not part.projectable or (found.upper - found.lower < width).any():
-            return found
-        return part.by_projection(names, codes, width, self.most_bytes)
+    def _asked(self, names: tuple[str, ...], codes: Codes, question: _Question) -> Asked:
+        limits = self.seconds, self.most_bytes, self.rung
+        return Asked(names, codes, *question, *limits, lambda: self._whole)
 
 
 class _Question(NamedTuple):
@@ -330,7 +288,7 @@ def bounds(
     release: Release,
     cells: Cells | None = None,
     *,
-    method: Method = "auto",
+    method: str = "auto",
     seconds: float = math.inf,
     most_bytes: int = MOST_BYTES,
     proof: Proof | None = None,

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet import solver
 from discreet.errors import InconsistentRelease
-from discreet.intruder.bounds.linear import SLACK, highs
+from discreet.intruder.bounds.linear import SLACK, fitting
 from discreet.intruder.bounds.opencells import Ints, OpenCells
+from discreet.solver import UNLIMITED, Limit
 
 SMALL = 1 << 10  # cells up to which nodes are counted, and no clock decides
-MOST_NODES = 2**31 - 1
-
-
-class Limit(NamedTuple):
-    """How long one integer program may take."""
-
-    nodes: int = MOST_NODES
-    seconds: float = math.inf
-
-    @property
-    def finite(self) -> bool:
-        return self.nodes < MOST_NODES or math.isfinite(self.seconds)
-
-    def within(self, seconds: float) -> Limit:
-        return self._replace(seconds=min(self.seconds, seconds))
-
-
-UNLIMITED = Limit()
 BRANCH = Limit(nodes=300)
 BRANCH_LARGE = Limit(seconds=1.0)
 
@@ -43,21 +26,15 @@ def limits(cells: int) -> Limit:
 
 @dataclass(eq=False)
 class IntegerProgram:
-    """min and max of sums of cells over the integer tables that fit a release (HiGHS)."""
+    """min and max of sums of cells over the integer tables that fit a release."""
 
     cells: OpenCells
-    model: Any
+    model: solver.Program
 
     @classmethod
     def build(cls, cells: OpenCells) -> IntegerProgram:
-        import highspy
-
-        model = highs(cells)
-        count = len(cells.codes)
-        whole = np.full(count, int(highspy.HighsVarType.kInteger), np.uint8)
-        model.changeColsIntegrality(count, np.arange(count, dtype=np.int32), whole)
-        model.setOptionValue("mip_rel_gap", 0.0)
-        model.setOptionValue("mip_abs_gap", 0.99)
+        model = fitting(cells)
+        model.whole(np.arange(len(cells.codes)))
         return cls(cells, model)
 
     def optimum(
@@ -86,20 +63,8 @@ class IntegerProgram:
     def _least(
         self, columns: Ints, cost: NDArray[np.float64], limit: Limit, enough: int | None
     ) -> tuple[float, Ints | None]:
-        import highspy
-
-        places = columns.astype(np.int32)
-        self.model.changeColsCost(len(places), places, cost)
-        self.model.setOptionValue("time_limit", min(limit.seconds, 1e9))
-        self.model.setOptionValue("mip_max_nodes", limit.nodes)
-        target = -math.inf if enough is None else float(enough)
-        self.model.setOptionValue("objective_target", target)
-        self.model.run()
-        if self.model.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+        found = self.model.least(columns, cost, limit, enough=enough)
+        if found.ended is solver.Ended.IMPOSSIBLE:
             raise InconsistentRelease("no table of whole numbers fits the release.")
-        info = self.model.getInfo()
-        table = None
-        if info.primal_solution_status == 2:
-            table = self.cells.as_table(np.asarray(self.model.getSolution().col_value))
-        self.model.changeColsCost(len(places), places, np.zeros(len(places)))
-        return float(info.mip_dual_bound), table
+        table = None if found.values is None else self.cells.as_table(found.values)
+        return found.bound, table

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InconsistentRelease, SolverError
+from discreet import solver
+from discreet.errors import InconsistentRelease
 from discreet.intruder.bounds.opencells import Ints, OpenCells
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 from discreet.look.progress import track
+from discreet.solver import Limit
 from discreet.table.keys import Codes, keys
 
 if TYPE_CHECKING:
-    from discreet.intruder.bounds.integer import IntegerProgram, Limit
+    from discreet.intruder.bounds.integer import IntegerProgram
     from discreet.intruder.witness.seen import Seen
 
 SLACK = 1e-5
@@ -30,13 +32,13 @@ EFFORT = 3  # walks to where a linear program says that tables might be
 class Program:
     """min and max of sums of cells over all tables that fit a release.
 
-    One HiGHS model over the open cells; only the objective changes, so the primal simplex goes on
+    One program over the open cells; only the objective changes, so the primal simplex goes on
     from the last vertex. A vertex that is a table of integers proves whatever bound it attains, for
     every target at once; where it is none, branch and bound decides if asked to.
     """
 
     cells: OpenCells
-    model: Any = None
+    model: solver.Program | None = None
     whole: IntegerProgram | None = field(default=None, repr=False)
 
     def bounds(
@@ -80,39 +82,25 @@ class Program:
 
     def optimum(self, member: Ints, sign: int) -> tuple[float, NDArray[np.float64]]:
         """Largest (sign 1) or smallest (-1) sum of the cells, and the vertex."""
-        value, vertex = self._least(member.astype(np.int32), np.full(len(member), -float(sign)))
+        value, vertex = self._least(member, np.full(len(member), -float(sign)))
         return -sign * value, vertex
 
     def minimum(self, cost: Ints) -> tuple[int, Ints | None]:
         """A bound on the least sum of whole costs over all tables, and a table if one was seen."""
-        columns = np.flatnonzero(cost).astype(np.int32)
+        columns = np.flatnonzero(cost)
         value, vertex = self._least(columns, cost[columns].astype(np.float64))
         return math.ceil(value - SLACK), self.cells.as_table(vertex)
 
-    def _least(
-        self, columns: NDArray[np.int32], cost: NDArray[np.float64]
-    ) -> tuple[float, NDArray[np.float64]]:
-        import highspy
-
+    def _least(self, columns: Ints, cost: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         if self.model is None:
-            self.model = highs(self.cells)
-        self.model.changeColsCost(len(columns), columns, cost)
-        self.model.run()
-        status = self.model.getModelStatus()
-        if status == highspy.HighsModelStatus.kInfeasible:
+            self.model = fitting(self.cells)
+        found = self.model.least(columns, cost)
+        if found.values is None:
             raise InconsistentRelease(
                 "no table fits the release: its margins and what is known of single cells "
                 "contradict each other."
             )
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise SolverError(
-                f"the linear program ended with {self.model.modelStatusToString(status)!r}; "
-                "release fewer margins."
-            )
-        value = float(self.model.getInfo().objective_function_value)
-        vertex = np.asarray(self.model.getSolution().col_value)
-        self.model.changeColsCost(len(columns), columns, np.zeros(len(columns)))
-        return value, vertex
+        return found.bound, found.values
 
     def integer_program(self) -> IntegerProgram:
         from discreet.intruder.bounds.integer import IntegerProgram
@@ -204,27 +192,10 @@ class _Search:
             np.maximum(self.high_seen, sums, out=self.high_seen)
 
 
-def highs(cells: OpenCells) -> Any:
-    """The tables that fit, as a HiGHS model without an objective."""
-    import highspy
-
+def fitting(cells: OpenCells) -> solver.Program:
+    """The tables that fit, as a program without an objective."""
     rows = cells.independent
     order = np.lexsort((rows.row, rows.cell))
-    lp = highspy.HighsLp()
-    lp.num_col_ = len(cells.codes)
-    lp.num_row_ = len(rows.floor)
-    lp.col_cost_ = np.zeros(lp.num_col_)
-    lp.col_lower_ = np.zeros(lp.num_col_)
-    lp.col_upper_ = np.full(lp.num_col_, highspy.kHighsInf)
-    lp.row_lower_ = rows.floor.astype(float)
-    lp.row_upper_ = rows.ceiling.astype(float)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    starts = np.searchsorted(rows.cell[order], np.arange(lp.num_col_ + 1))
-    lp.a_matrix_.start_ = starts.astype(np.int32)
-    lp.a_matrix_.index_ = rows.row[order].astype(np.int32)
-    lp.a_matrix_.value_ = np.ones(len(order))
-    model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    model.silent()
-    model.setOptionValue("simplex_strategy", 4)
-    model.passModel(lp)
-    return model
+    start = np.searchsorted(rows.cell[order], np.arange(len(cells.codes) + 1))
+    sums = solver.Sums(start, rows.row[order], rows.floor, rows.ceiling)
+    return solver.Program(len(cells.codes), sums, primal=True, gap=0.99)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.integer import Limit
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
 from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells, possible
@@ -18,6 +17,7 @@ from discreet.intruder.bounds.shuttle.lattice_layout import Layout
 from discreet.intruder.bounds.shuttle.shuttle import Shuttle, bytes_needed
 from discreet.intruder.witness.seen import Seen
 from discreet.release.release import Release
+from discreet.solver import Limit
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 from discreet.table.keys import Codes, lookup, unravel

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.bounds.bounder import Bounder
-from discreet.intruder.bounds.integer import UNLIMITED, limits
+from discreet.intruder.bounds.integer import limits
 from discreet.intruder.bounds.linear import EFFORT, PATIENCE, Program
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.witness.seen import Seen
+from discreet.solver import UNLIMITED
 from discreet.table.cells import Cells
 
 Bools = NDArray[np.bool_]

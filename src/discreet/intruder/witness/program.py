@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet import solver
 from discreet.errors import DataError
 from discreet.release.release import Known, Release
+from discreet.solver import Limit
 from discreet.table.keys import Codes
 from discreet.table.lattice import closure
 from discreet.table.table import Table
@@ -70,24 +71,16 @@ class Moves:
             return None
         rows, starts = entries
         names, rows = np.unique(rows, return_inverse=True)
-        now = table.lookup(codes)
-        extra = [(np.flatnonzero(matches(codes, self.release, k)), k) for k in self.release.ranges]
-        extra = [(member, known) for member, known in extra if len(member)]
-        sums = [_sum(table, self.release, known) for _, known in extra]
-        model = _highs(
-            rows,
-            starts,
-            len(names),
-            cost,
-            -now,
-            high - now,
-            [
-                (member, known.lower - s, known.upper - s)
-                for (member, known), s in zip(extra, sums, strict=True)
-            ],
-            seconds,
-        )
-        solution = _whole(model, len(codes))
+        now, nothing = table.lookup(codes), np.zeros(len(names))
+        sums = solver.Sums(starts, rows, nothing, nothing)
+        program = solver.Program(len(codes), sums, cost=cost, lower=-now, upper=high - now)
+        for known in self.release.ranges:
+            member = np.flatnonzero(matches(codes, self.release, known))
+            if len(member):
+                s = _sum(table, self.release, known)
+                ones = np.ones(len(member))
+                program.row(member, ones, least=known.lower - s, most=known.upper - s)
+        solution = _whole(program, seconds)
         if solution is None:
             return None
         move = np.rint(solution).astype(np.int64)
@@ -180,58 +173,17 @@ def _sum(table: Table, release: Release, known: Known) -> int:
     return int(table.counts[matches(table.codes, release, known)].sum())
 
 
-def _whole(model: Any, count: int) -> Floats | None:
+def _whole(program: solver.Program, seconds: float) -> Floats | None:
     """A best solution in whole numbers: a vertex, or an integer program of what is not whole."""
-    import highspy
-
-    best = highspy.HighsModelStatus.kOptimal
-    model.run()
-    if model.getModelStatus() != best:
+    solution = program.solve(Limit(seconds=seconds)).values
+    if solution is None:
         return None
-    solution = np.asarray(model.getSolution().col_value)
     broken = np.abs(solution - np.rint(solution)) > SLACK
     if not broken.any():
         return solution
-    columns = np.flatnonzero(~broken).astype(np.int32)
-    fixed = np.rint(solution[columns])
-    model.changeColsBounds(len(columns), columns, fixed, fixed)
-    columns = np.flatnonzero(broken).astype(np.int32)
-    kinds = np.full(len(columns), highspy.HighsVarType.kInteger)
-    model.changeColsIntegrality(len(columns), columns, kinds)
-    model.setOptionValue("time_limit", model.getRunTime() + SECONDS_WHOLE)
-    model.run()
-    found = np.asarray(model.getSolution().col_value)
-    if len(found) != count or np.abs(found - np.rint(found)).max(initial=0) > SLACK:
+    program.fix(np.flatnonzero(~broken), np.rint(solution[~broken]))
+    program.whole(np.flatnonzero(broken))
+    found = program.solve(Limit(seconds=SECONDS_WHOLE)).values
+    if found is None or np.abs(found - np.rint(found)).max(initial=0) > SLACK:
         return None
     return found
-
-
-def _highs(
-    rows: Ints,
-    starts: Ints,
-    count: int,
-    cost: Floats,
-    low: Ints,
-    high: Ints,
-    extra: list[tuple[Ints, int, int]],
-    seconds: float,
-) -> Any:
-    import highspy
-
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = len(cost), count
-    lp.col_cost_ = cost
-    lp.col_lower_, lp.col_upper_ = low.astype(float), high.astype(float)
-    lp.row_lower_, lp.row_upper_ = np.zeros(count), np.zeros(count)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = starts.astype(np.int32)
-    lp.a_matrix_.index_ = rows.astype(np.int32)
-    lp.a_matrix_.value_ = np.ones(len(rows))
-    model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    model.silent()
-    model.setOptionValue("threads", 1)
-    model.setOptionValue("time_limit", seconds)
-    model.passModel(lp)
-    for member, least, most in extra:
-        model.addRow(least, most, len(member), member.astype(np.int32), np.ones(len(member)))
-    return model

@@ -10,10 +10,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.integer import IntegerProgram, Limit
+from discreet.intruder.bounds.integer import IntegerProgram
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.witness.search import Witnesses
 from discreet.release.release import STRUCTURAL, Known, Release
+from discreet.solver import Limit
 from discreet.table.cells import Cells
 from discreet.table.keys import Codes
 from discreet.table.table import Table

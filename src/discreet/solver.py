@@ -1,0 +1,175 @@
+"""The one seam to the solver: linear and integer programs (HiGHS)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import SolverError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+MOST = 2**31 - 1
+
+
+class Limit(NamedTuple):
+    """What one program may cost: nodes and simplex iterations decide, seconds only stop."""
+
+    nodes: int = MOST
+    iterations: int = MOST
+    seconds: float = math.inf
+
+    @property
+    def finite(self) -> bool:
+        return min(self.nodes, self.iterations) < MOST or math.isfinite(self.seconds)
+
+    def within(self, seconds: float) -> Limit:
+        return self._replace(seconds=min(self.seconds, seconds))
+
+
+UNLIMITED = Limit()
+
+
+class Ended(StrEnum):
+    """How a program ended."""
+
+    BEST = "best"
+    REACHED = "reached"  # what was enough
+    LIMIT = "limit"
+    IMPOSSIBLE = "impossible"
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """How a program ended; the least cost, or a bound below it; a solution if there is one."""
+
+    ended: Ended
+    bound: float
+    values: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Rows of ones: column j is in rows `row[start[j]:start[j + 1]]`, within floor and ceiling."""
+
+    start: Ints
+    row: Ints
+    floor: NDArray[Any]
+    ceiling: NDArray[Any]
+
+
+class Program:
+    """min cost x over lower <= x <= upper whose sums lie in their ranges.
+
+    With `primal` the next objective begins at the last vertex. Values of `whole` columns are whole
+    numbers; `gap` is how far the solution of an integer program may lie above the best.
+
+    >>> program = Program(2, cost=[-1.0, -2.0], upper=3.0)
+    >>> program.row([0, 1], [1.0, 1.0], most=4)
+    >>> found = program.solve()
+    >>> found.ended, found.bound, found.values.tolist()
+    (<Ended.BEST: 'best'>, -7.0, [1.0, 3.0])
+    """
+
+    def __init__(
+        self,
+        columns: int,
+        sums: Sums | None = None,
+        *,
+        cost: Any = 0.0,
+        lower: Any = 0.0,
+        upper: Any = math.inf,
+        primal: bool = False,
+        gap: float = 0.0,
+    ) -> None:
+        import highspy
+
+        self.columns, self._integer = columns, False
+        lp = highspy.HighsLp()
+        lp.num_col_ = columns
+        lp.col_cost_ = np.broadcast_to(np.asarray(cost, np.float64), columns)
+        lp.col_lower_ = np.broadcast_to(np.asarray(lower, np.float64), columns)
+        lp.col_upper_ = np.broadcast_to(np.asarray(upper, np.float64), columns)
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        lp.num_row_ = 0 if sums is None else len(sums.floor)
+        lp.a_matrix_.start_ = np.zeros(columns + 1, np.int32)
+        if sums is not None:
+            lp.row_lower_, lp.row_upper_ = sums.floor.astype(float), sums.ceiling.astype(float)
+            lp.a_matrix_.start_ = sums.start.astype(np.int32)
+            lp.a_matrix_.index_ = sums.row.astype(np.int32)
+            lp.a_matrix_.value_ = np.ones(len(sums.row))
+        self._model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._model.silent()
+        self._model.setOptionValue("threads", 1)
+        if primal:
+            self._model.setOptionValue("simplex_strategy", 4)
+        self._model.setOptionValue("mip_rel_gap", 0.0)
+        self._model.setOptionValue("mip_abs_gap", gap)
+        self._model.passModel(lp)
+
+    def row(
+        self, columns: Any, values: Any, *, least: float = -math.inf, most: float = math.inf
+    ) -> None:
+        places = np.asarray(columns, np.int32)
+        self._model.addRow(least, most, len(places), places, np.asarray(values, np.float64))
+
+    def whole(self, columns: Any) -> None:
+        """These columns are whole numbers from now on."""
+        import highspy
+
+        places = np.asarray(columns, np.int32)
+        kinds = np.full(len(places), int(highspy.HighsVarType.kInteger), np.uint8)
+        self._model.changeColsIntegrality(len(places), places, kinds)
+        self._integer = True
+
+    def fix(self, columns: Any, values: Floats) -> None:
+        places = np.asarray(columns, np.int32)
+        self._model.changeColsBounds(len(places), places, values, values)
+
+    def least(
+        self, columns: Any, cost: Any, limit: Limit = UNLIMITED, *, enough: float | None = None
+    ) -> Solution:
+        """The least cost of these columns alone; the others, and the next program, begin at 0."""
+        places = np.asarray(columns, np.int32)
+        self._model.changeColsCost(len(places), places, np.asarray(cost, np.float64))
+        found = self.solve(limit, enough=enough)
+        self._model.changeColsCost(len(places), places, np.zeros(len(places)))
+        return found
+
+    def solve(self, limit: Limit = UNLIMITED, *, enough: float | None = None) -> Solution:
+        """The least cost, or with `enough` the first solution of an integer program as good."""
+        import highspy
+
+        model, status = self._model, highspy.HighsModelStatus
+        # the clock of linear programs goes on from run to run
+        begun = 0.0 if self._integer else model.getRunTime()
+        model.setOptionValue("time_limit", min(begun + limit.seconds, 1e9))
+        model.setOptionValue("mip_max_nodes", limit.nodes)
+        model.setOptionValue("simplex_iteration_limit", limit.iterations)
+        model.setOptionValue("objective_target", -math.inf if enough is None else float(enough))
+        model.run()
+        ways = {
+            status.kOptimal: Ended.BEST,
+            status.kObjectiveTarget: Ended.REACHED,
+            status.kTimeLimit: Ended.LIMIT,
+            status.kSolutionLimit: Ended.LIMIT,
+            status.kIterationLimit: Ended.LIMIT,
+            status.kInfeasible: Ended.IMPOSSIBLE,
+        }
+        if (found := model.getModelStatus()) not in ways:
+            raise SolverError(
+                f"a program ended with {model.modelStatusToString(found)!r}; release fewer margins."
+            )
+        ended, info = ways[found], model.getInfo()
+        values = None
+        if info.primal_solution_status == 2 and ended is not Ended.IMPOSSIBLE:
+            values = np.asarray(model.getSolution().col_value)
+        if self._integer:
+            return Solution(ended, float(info.mip_dual_bound), values)
+        bound = float(info.objective_function_value) if ended is Ended.BEST else -math.inf
+        return Solution(ended, bound, values)
