@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
+from discreet.table.axes import Axes
 from discreet.table.formula import Formula, as_formula
 from discreet.table.impossible import Combination, codes_of
 from discreet.table.keys import Codes, keys, lookup
@@ -80,9 +81,13 @@ class Release:
         chosen = [next(t for t in tables if set(t.names) == set(m)) for m in frontier.margins]
         return cls(tuple(axes.values()), tuple(chosen))
 
+    @cached_property
+    def axes(self) -> Axes:
+        return Axes(self.variables)
+
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(variable.name for variable in self.variables)
+        return self.axes.names
 
     @property
     def total(self) -> int | None:
@@ -96,7 +101,7 @@ class Release:
     def table(self, names: Iterable[str]) -> Table:
         """A released margin, or one that follows by adding up."""
         names = tuple(names)
-        wanted = sum(1 << self._index[name] for name in names)
+        wanted = self.axes.set_of(names)
         holders = [t for s, t in self._holders if wanted & ~s == 0]
         if not holders:
             raise DataError(f"{'*'.join(names)} is not in the release {self.formula}.")
@@ -109,7 +114,7 @@ class Release:
         groups: dict[tuple[str, ...], list[Combination]] = {}
         for known in self.known:
             if known.upper == 0:
-                cell = tuple(sorted(known.cell, key=lambda pair: self._index[pair[0]]))
+                cell = tuple(sorted(known.cell, key=lambda pair: self.axes.place[pair[0]]))
                 groups.setdefault(tuple(name for name, _ in cell), []).append(cell)
         found = []
         for names, group in groups.items():
@@ -136,13 +141,9 @@ class Release:
         return found
 
     @cached_property
-    def _index(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
-
-    @cached_property
     def _holders(self) -> list[tuple[int, Table]]:
         """Each table with its set of variables."""
-        return [(sum(1 << self._index[n] for n in table.names), table) for table in self.tables]
+        return [(self.axes.set_of(table.names), table) for table in self.tables]
 
     # What else is known; each returns a new release
 
@@ -167,7 +168,7 @@ class Release:
         fresh = [
             Known(combination, 0, 0, STRUCTURAL)
             for names, group in table.ruled_out.items()
-            if all(name in self._index for name in names) and not self.formula.contains(names)
+            if all(name in self.axes.place for name in names) and not self.formula.contains(names)
             for combination in group
         ]
         return dataclasses.replace(self, known=(*self.known, *fresh)) if fresh else self

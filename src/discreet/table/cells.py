@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
+from discreet.table.axes import Axes
 from discreet.table.keys import Codes, Counts
 
 
@@ -19,13 +21,17 @@ class Cells:
     codes: Codes
     counts: Counts
 
+    @cached_property
+    def axes(self) -> Axes:
+        return Axes(self.variables)
+
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(variable.name for variable in self.variables)
+        return self.axes.names
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(variable.size for variable in self.variables)
+        return self.axes.sizes
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -55,7 +61,7 @@ class Cells:
 
     def project(self, names: Sequence[str]) -> Codes:
         """Codes of the given variables only, in the given order."""
-        return self.codes[:, [self.names.index(name) for name in names]]
+        return self.codes[:, self.axes.places(names)]
 
     def to_frame(self, kind: str = "pandas", *, count: str = "count", **extra: Any) -> Any:
         """One row a cell: its labels, the counts in column `count`, and any further columns."""

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from discreet.data.codebook import MISSING, Codebook, Variable
 from discreet.data.impossible import Impossible
 from discreet.errors import DataError
+from discreet.look.words import plural
 from discreet.table.impossible import Combination, Groups, by_names
 from discreet.table.keys import Codes, Counts
-from discreet.table.words import several
 
 if TYPE_CHECKING:
     from discreet.table.table import Table
@@ -38,7 +38,7 @@ class Coding:
 
     def __str__(self) -> str:
         a, b = self.names
-        number = several(self.impossible, "combination")
+        number = plural(self.impossible, "combination")
         if not self.taken:
             return (
                 f"{a} and {b} look like codings of one thing, but {number} that nobody has are too "

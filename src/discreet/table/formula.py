@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from discreet.errors import FormulaError
+from discreet.look.words import plural
 from discreet.table import lattice, notation
 from discreet.table.graph import Graph, JunctionTree, components, is_graphical
 
@@ -162,8 +163,7 @@ class Formula:
     def __repr__(self) -> str:
         shown = notation.printable(str(self)) or "nothing"
         shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
-        plural = "" if len(self) == 1 else "s"
-        return f"Formula({shown}: {len(self):,} margin{plural} of {len(self.names)} variables)"
+        return f"Formula({shown}: {plural(len(self), 'margin')} of {len(self.names)} variables)"
 
 
 def as_formula(formula: str | Formula | Iterable[Iterable[str]], names: tuple[str, ...]) -> Formula:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from discreet.errors import FormulaError
+from discreet.look.words import listed
+from discreet.look.words import printable as printable
 
 _PLAIN = re.compile(r"[\w.]+")
 _TOKEN = re.compile(r"\s*(?:(?P<plain>[\w.]+)|`(?P<quoted>(?:[^`]|``)+)`(?!`)|(?P<mark>\S))")
@@ -226,8 +228,7 @@ def _suggestion(name: str, names: Sequence[str]) -> str:
     folded = {known.casefold(): known for known in names}
     if near := get_close_matches(name.casefold(), folded, n=1):
         return f"did you mean {folded[near[0]]!r}?"
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return f"the variables are {', '.join(map(quoted, names[:10]))}{more}"
+    return f"the variables are {listed([quoted(each) for each in names], 10)}"
 
 
 def quoted(name: str) -> str:
@@ -237,11 +238,6 @@ def quoted(name: str) -> str:
     ('Age', '`Age group`')
     """
     return name if _PLAIN.fullmatch(name) else "`" + name.replace("`", "``") + "`"
-
-
-def printable(text: str) -> str:
-    """A text on one line: a space for every line break and control character."""
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _columns(text: str) -> int:

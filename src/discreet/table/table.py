@@ -18,6 +18,8 @@ from discreet.data.codebook import Codebook, Variable
 from discreet.data.count import LARGEST_COUNT
 from discreet.data.frames import label
 from discreet.errors import DataError, FormulaError
+from discreet.look.words import plural
+from discreet.table.axes import Axes
 from discreet.table.cells import Cells
 from discreet.table.codings import Coding, recounted
 from discreet.table.formula import Formula
@@ -33,7 +35,6 @@ from discreet.table.impossible import (
     within,
 )
 from discreet.table.keys import Codes, Counts, keys, lookup, merge, unravel
-from discreet.table.words import several
 
 MOST_DENSE = 1 << 26
 MOST_AXES = 64  # of a numpy array
@@ -137,25 +138,29 @@ class Table:
 
     # What it is
 
+    @cached_property
+    def axes(self) -> Axes:
+        return Axes(self.variables)
+
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(variable.name for variable in self.variables)
+        return self.axes.names
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(variable.size for variable in self.variables)
+        return self.axes.sizes
 
     @property
     def size(self) -> int:
         """Number of cells, zeros included."""
-        return math.prod(self.shape)
+        return self.axes.cells
 
     @property
     def total(self) -> int:
         return int(self.counts.sum())
 
     def variable(self, name: str) -> Variable:
-        return self.variables[self._place(name)]
+        return self.variables[self.axes.places([name])[0]]
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -193,7 +198,7 @@ class Table:
         """The table over some of the variables: `Race*Income`, or their names in any order."""
         if isinstance(names, str):
             names = margin_names(names, self.names)
-        places = [self._place(name) for name in names]
+        places = self.axes.places(names)
         if len(set(places)) < len(places):
             twice = next(place for place in places if places.count(place) > 1)
             raise DataError(f"the margin names {self.names[twice]!r} twice; name it once.")
@@ -208,8 +213,7 @@ class Table:
 
     def collapse(self, *names: str) -> Table:
         """The table summed over the named variables."""
-        for name in names:
-            self._place(name)
+        self.axes.places(names)
         return self.margin([name for name in self.names if name not in names])
 
     def reorder(self, names: Iterable[str]) -> Table:
@@ -226,7 +230,7 @@ class Table:
         """The table of those in the given categories, over the other variables."""
         chosen, held = np.ones(len(self), bool), {}
         for name, category in categories.items():
-            place = self._place(name)
+            place = self.axes.places([name])[0]
             code = self.variables[place].code(category)
             chosen &= self.codes[:, place] == code
             held[name] = self.variables[place].categories[code]
@@ -236,7 +240,7 @@ class Table:
 
     def merge(self, name: str, groups: Mapping[str, str] | Sequence[str]) -> Table:
         """The table with the categories of one variable merged into groups."""
-        place = self._place(name)
+        place = self.axes.places([name])[0]
         variable = self.variables[place]
         if isinstance(groups, Mapping):
             for category in groups:
@@ -269,7 +273,7 @@ class Table:
         ... )
         Table(Hair 3 x Shade 2: 9 in 3 of 6 cells)
         """
-        place = self._place(name)
+        place = self.axes.places([name])[0]
         fine = self.variables[place]
         groups = [group_of[category] for category in fine.categories]
         coarse = dataclasses.replace(fine.merged(groups), name=merged)
@@ -302,7 +306,7 @@ class Table:
             counts = margin.lookup(codes_of(margin.variables, group))
             if counts.any():
                 wrong = int(np.argmax(counts > 0))
-                have = several(int(counts[wrong]), "person has", "people have")
+                have = plural(int(counts[wrong]), "person has", "people have")
                 raise DataError(
                     f"{spelled(group[wrong])} is called impossible, but {have} it; correct the "
                     "data, or leave it out."
@@ -376,14 +380,6 @@ class Table:
                 "take a margin, or ask for its small or non-zero cells."
             )
         return self.size
-
-    def _place(self, name: str) -> int:
-        try:
-            return self.names.index(name)
-        except ValueError:
-            raise DataError(
-                f"the table has no variable {name!r}; it has {', '.join(self.names[:10])}."
-            ) from None
 
 
 def margin_names(text: str, names: Sequence[str]) -> tuple[str, ...]:

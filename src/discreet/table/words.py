@@ -1,4 +1,4 @@
-"""Cells and numbers in words for people."""
+"""Cells in words for people."""
 
 from __future__ import annotations
 
@@ -22,12 +22,3 @@ def spoken(cell: Mapping[str, str], variables: Iterable[Variable]) -> str:
         else f"{name} {category}"
         for name, category in cell.items()
     )
-
-
-def several(count: int, one: str, many: str | None = None) -> str:
-    """`1 cell`, `2 cells`, `1,234 cells`.
-
-    >>> several(1, "cell"), several(1234, "cell")
-    ('1 cell', '1,234 cells')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -67,7 +67,7 @@ class Brief:
         """
         table, beta = self.table, self.policy.small.width
         seen = observable(table)
-        inside = [table.names.index(name) for name in seen.names]
+        inside = table.axes.places(seen.names)
         width = {0: table.total}
         if len(self.cells):
             # of a sample not every small count is guarded: only the judge knows which margins go
@@ -78,11 +78,10 @@ class Brief:
                 max_order=self._order(len(inside)),
                 beta=beta or None,
             )
-            places = [1 << place for place in inside]
             rows = zip(known.sets, known.width.tolist(), known.alone.tolist(), strict=True)
             for s, w, alone in rows:
                 if alone >= beta:
-                    width[sum(places[p] for p in bits(s))] = w
+                    width[seen.axes.within(s, table.axes)] = w
         else:
             self._check_number(len(inside))
             width |= dict.fromkeys(_subsets(inside, self.max_order), table.total)
@@ -100,7 +99,7 @@ class Brief:
         if margin not in self._counts:
             cells = self.cells
             names = [name for name in self.named([margin])[0] if name in cells.names]
-            codes = cells.codes[:, [cells.names.index(name) for name in names]]
+            codes = cells.codes[:, cells.axes.places(names)]
             self._counts[margin] = self.table.margin(names).lookup(codes).astype(np.int32)
         return self._counts[margin]
 

@@ -49,7 +49,7 @@ class OpenCells:
         """The open cells over all variables of the release."""
         codes = _open(release)
         for table in release.tables:
-            places = [release.names.index(name) for name in table.names]
+            places = release.axes.places(table.names)
             _check_covered(table, lookup(table.codes, table.shape, codes[:, places]), release)
         return cls(release.variables, codes, release)
 
@@ -58,7 +58,7 @@ class OpenCells:
         """The row of each cell in each maximal margin: cells x margins."""
         found, start = [], 0
         for table in self.release.tables:
-            places = [self.release.names.index(name) for name in table.names]
+            places = self.release.axes.places(table.names)
             found.append(start + lookup(table.codes, table.shape, self.codes[:, places]))
             start += len(table)
         return np.stack(found, axis=1)
@@ -133,8 +133,8 @@ class OpenCells:
 
     def group(self, names: tuple[str, ...], targets: Codes) -> Ints:
         """For each open cell the (sorted) target that it is part of, or how many there are."""
-        places = [self.release.names.index(name) for name in names]
-        shape = [self.variables[place].size for place in places]
+        places = self.release.axes.places(names)
+        shape = [self.release.axes.sizes[place] for place in places]
         rows = lookup(targets, shape, self.codes[:, places])
         return np.where(rows >= 0, rows, len(targets))
 
@@ -147,7 +147,7 @@ class OpenCells:
 
 
 def _open(release: Release) -> Codes:
-    names, shape = release.names, [variable.size for variable in release.variables]
+    names, shape = release.names, release.axes.sizes
     if math.prod(shape) > MOST_CELLS:
         raise DataError(
             f"the release ties together {len(names)} variables with {math.prod(shape):,} cells, "
@@ -173,7 +173,7 @@ def _open(release: Release) -> Codes:
 
 def possible(release: Release) -> NDArray[np.bool_]:
     """The cells of the table that no known zero rules out."""
-    names, shape = release.names, [variable.size for variable in release.variables]
+    names, shape = release.names, release.axes.sizes
     mask = np.ones(shape, bool)
     for about, zeros in release.zeros:
         axes = [names.index(name) for name in about]

@@ -120,7 +120,7 @@ class Part:
 
     def best(self, targets: int, most_bytes: int, among: int = 0) -> str:
         """Programs if they are quick for all they are `among`; the shuttle; the margins alone."""
-        shape = tuple(variable.size for variable in self.release.variables)
+        shape = self.release.axes.sizes
         cells = math.prod(shape)
         quick = self.possible * targets <= QUICK and self.possible**2 * among <= HEAVY
         if self.possible <= MOST_OPEN and quick:
@@ -133,7 +133,7 @@ class Part:
     @cached_property
     def possible(self) -> int:
         """How many cells no known zero rules out."""
-        shape = [variable.size for variable in self.release.variables]
+        shape = self.release.axes.sizes
         if not self.release.zeros or math.prod(shape) > MOST_CELLS:
             return math.prod(shape)
         return int(np.count_nonzero(possible(self.release)))
@@ -169,7 +169,7 @@ class Part:
     @cached_property
     def projectable(self) -> bool:
         """Can projections hold it: a box and margins, of a table that fits in memory?"""
-        cells = math.prod(variable.size for variable in self.release.variables)
+        cells = self.release.axes.cells
         names = len(self.release.names)
         return cells <= MOST_PROJECTED and all(len(k.cell) == names for k in self.release.ranges)
 
@@ -183,7 +183,7 @@ class Part:
 
     def box(self, most_bytes: int) -> tuple[Ints, Ints]:
         """Ends of every cell: by the shuttle if it fits, else by the released counts."""
-        shape = tuple(variable.size for variable in self.release.variables)
+        shape = self.release.axes.sizes
         if bytes_needed(Layout.of(shape), self.release.total or 0) <= most_bytes:
             sides = self._settled(most_bytes).arrays()
             cells = tuple(slice(size) for size in shape)
@@ -206,8 +206,8 @@ class Part:
         projection = self.projection(most_bytes)
         codes, inverse = np.unique(codes, axis=0, return_inverse=True)
         lower, upper = self._outer(names, codes, most_bytes)
-        shape = [variable.size for variable in self.release.variables]
-        places = [self.release.names.index(name) for name in names]
+        shape = self.release.axes.sizes
+        places = self.release.axes.places(names)
         if len(names) == len(shape):
             order = np.argsort(places)
             cells = np.ravel_multi_index(tuple(codes[:, order].T.astype(np.int64)), shape)
@@ -225,7 +225,7 @@ class Part:
         return Found.outer(lower, upper, "linear").fitted(*ends).take(inverse)
 
     def _outer(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> tuple[Ints, Ints]:
-        shape = tuple(variable.size for variable in self.release.variables)
+        shape = self.release.axes.sizes
         if bytes_needed(Layout.of(shape), self.release.total or 0) <= most_bytes:
             return self._settled(most_bytes).bounds(names, codes)
         found = self.by_margins(names, codes)
@@ -252,7 +252,7 @@ class Part:
         start = proof.start.margin(self.release.names)
         low, high = found.seen_low.copy(), found.seen_high.copy()
         # slices hold most of a small table; of a large one they hold hardly anybody
-        small = math.prod(variable.size for variable in self.release.variables) <= SLICED
+        small = self.release.axes.cells <= SLICED
         for search in (slice_witnesses, witnesses)[:: 1 if small else -1]:
             rows = rows[high[rows] - np.minimum(low[rows], high[rows]) < proof.beta]
             if not len(rows):

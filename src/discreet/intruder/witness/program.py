@@ -42,7 +42,7 @@ class Moves:
     _dense: NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
-        shape = [variable.size for variable in self.release.variables]
+        shape = self.release.axes.sizes
         if len(shape) > MOST_VARIABLES or math.prod(shape) >= 1 << MOST_VARIABLES:
             raise DataError(
                 f"the release has {len(shape)} variables; witnesses are sought in tables of fewer "
@@ -133,7 +133,7 @@ class Moves:
     @cached_property
     def _projections(self) -> tuple[tuple[Ints, Ints, Ints, Ints], list[list[int]]]:
         """The columns of each maximal margin, with steps and room for its cells; the huge ones."""
-        names, shape = self.release.names, [v.size for v in self.release.variables]
+        names, shape = self.release.names, self.release.axes.sizes
         places: list[int] = []
         steps: list[int] = []
         large: list[list[int]] = []

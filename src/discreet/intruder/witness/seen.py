@@ -34,7 +34,7 @@ class Seen:
 
     def __init__(self, release: Release, start: Table) -> None:
         self.release = release
-        self.shape = tuple(variable.size for variable in release.variables)
+        self.shape = release.axes.sizes
         self.lattice = Lattice(self.shape)
         self.tables = np.zeros((0, math.prod(self.shape)), np.int64)
         self._walks = Walks(release)
@@ -48,7 +48,7 @@ class Seen:
     @classmethod
     def of(cls, release: Release, start: Table) -> Seen | None:
         """None where the table is too large, more is known than zeros, or `start` does not fit."""
-        shape = tuple(variable.size for variable in release.variables)
+        shape = release.axes.sizes
         large = math.prod(shape) > MOST_CELLS or Lattice(shape).size > MOST_SUMS
         if large or release.ranges or start.total > MOST_PEOPLE:
             return None
@@ -63,7 +63,7 @@ class Seen:
 
     def ends(self, names: tuple[str, ...], codes: Codes) -> tuple[Ints, Ints]:
         """The least and the greatest count of cells of a margin."""
-        axes = [self.release.names.index(name) for name in names]
+        axes = self.release.axes.places(names)
         others = tuple(1 + a for a in range(len(self.shape)) if a not in axes)
         margin = self.tables.reshape(len(self.tables), *self.shape).sum(others)
         order = np.argsort(axes)
@@ -120,7 +120,7 @@ class Seen:
         """Of each released table the axes that it is summed over, and its counts."""
         found = []
         for table in self.release.tables:
-            axes = [self.release.names.index(name) for name in table.names]
+            axes = self.release.axes.places(table.names)
             others = tuple(1 + a for a in range(len(self.shape)) if a not in axes)
             found.append((others, table.dense().transpose(np.argsort(axes)).ravel()))
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,7 +49,7 @@ def slice_witnesses(
     low, high, tables = here.copy(), here.copy(), 0
     wanted = np.full(len(cells), beta) if lower is None or upper is None else upper - lower
     wanted = np.minimum(wanted, beta)
-    sizes = [variable.size for variable in start.variables]
+    sizes = start.axes.sizes
     trials = [] if release.ranges else _growing(math.prod(sizes))
     for least, _ in itertools.product(trials, range(TRIES)):
         for row in np.flatnonzero(high - low < wanted):
@@ -68,7 +69,7 @@ def _growing(size: int) -> list[int]:
     return found or [size]
 
 
-def _choose(sizes: list[int], least: int, rng: np.random.Generator) -> list[int]:
+def _choose(sizes: Sequence[int], least: int, rng: np.random.Generator) -> list[int]:
     """Variables in random order until the slice has `least` cells."""
     free: list[int] = []
     for axis in rng.permutation(len(sizes)):

@@ -32,7 +32,7 @@ class Walks:
     possible: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        shape = [variable.size for variable in self.release.variables]
+        shape = self.release.axes.sizes
         self._shape, self._sets = shape, list[int]()
         if math.prod(shape) <= MOST_CELLS and not self.release.ranges:
             self._sets = [

@@ -79,7 +79,7 @@ def attribute_risk(
     """
     release, found = bounder.release, list[Disclosure]()
     whole = fitted = True
-    index = {name: place for place, name in enumerate(table.names)}
+    index = table.axes.place
     ruled_out: set[tuple[frozenset[tuple[str, str]], str, str]] = set()
     kinds, among, number, unchecked = asked(
         table, release, share=share, exclusion=exclusion, order=order, seen=seen

@@ -101,6 +101,6 @@ def _having(
 
 def groups(table: Table, order: int) -> Iterator[tuple[str, ...]]:
     """Sets of up to `order` identifying variables, smallest first: the empty one is everybody."""
-    names = [variable.name for variable in table.variables if variable.role.identifies]
+    names = table.axes.names_of(table.axes.identifying)
     for size in range(min(order, len(names)) + 1):
         yield from combinations(names, size)

@@ -42,16 +42,15 @@ def expected(release: Release, names: Sequence[str]) -> Expected | None:
     >>> expected(Release.margins(table, "A*S"), ["A", "B", "S"]).counts[0].tolist()
     [[45.0, 5.0], [45.0, 5.0]]
     """
-    index = {name: place for place, name in enumerate(release.names)}
     if any(known.upper > 0 for known in release.known):
         return None  # a range of a single cell is no margin
     if release.formula.contains(names):
         return Expected(release.table(names).dense().astype(np.float64), 0.0)
-    held = reduce(or_, (1 << index[name] for known in release.known for name, _ in known.cell), 0)
-    asked = reduce(or_, (1 << index[name] for name in names), 0)
+    held = release.axes.set_of(name for known in release.known for name, _ in known.cell)
+    asked = release.axes.set_of(names)
     sets = [s for s in reduce_sets(release.formula.sets, asked, held) if s]
     axes = list(bits(reduce(or_, sets, asked | held)))
-    shape = [release.variables[place].size for place in axes]
+    shape = [release.axes.sizes[place] for place in axes]
     if math.prod(shape) > MOST_CELLS:
         return None
     start = np.ones(shape)
@@ -61,12 +60,12 @@ def expected(release: Release, names: Sequence[str]) -> Expected | None:
         start[tuple(v.code(at[v.name]) if v.name in at else slice(None) for v in variables)] = 0.0
     margins = {
         tuple(axes.index(place) for place in bits(s)): release.table(
-            [release.names[place] for place in bits(s)]
+            release.axes.names_of(s)
         ).dense()
         for s in sets
     }
     fitted = ipf(start, margins or {(): np.float64(release.total or 0)})
-    kept = [axes.index(index[name]) for name in names]
+    kept = [axes.index(place) for place in release.axes.places(names)]
     rest = tuple(axis for axis in range(len(axes)) if axis not in kept)
     summed = fitted.array.sum(rest)
     order = np.argsort(np.argsort(kept))

@@ -36,21 +36,19 @@ def pairs(
     Of what stands in no margin, and is not `known` otherwise, nothing is told, unless it has a
     single category; a group by it is only a part of the one without.
     """
-    told, all_names = reduce(or_, sets, 0), table.names
-    for name in known:
-        told |= 1 << all_names.index(name)
+    told = reduce(or_, sets, table.axes.set_of(known))
     single = sum(1 << place for place, v in enumerate(table.variables) if v.size == 1)
     sensitive = sum(1 << place for place, v in enumerate(table.variables) if v.sensitive_codes)
     for group in groups(table, sets, order, told):
-        names = tuple(all_names[p] for p in bits(group))
+        names = table.axes.names_of(group)
         for place in bits((told | single) & sensitive & ~group):
             yield names, table.variables[place]
 
 
 def groups(table: Table, sets: Sequence[int], order: int, told: int) -> list[int]:
     """Everybody, all groups by up to `order` identifying variables, and larger released ones."""
-    identifying = [p for p in bits(told) if table.variables[p].role.identifies]
-    mask = sum(1 << p for p in identifying)
+    mask = told & table.axes.identifying
+    identifying = list(bits(mask))
     small = {
         sum(1 << p for p in chosen)
         for d in range(min(order, len(identifying)) + 1)
@@ -155,7 +153,7 @@ class _Sums:
 
     def __init__(self, table: Table, small: Sequence[Named]) -> None:
         self.table, self.small = table, small
-        self.places = {name: place for place, name in enumerate(table.names)}
+        self.places = table.axes.place
         self.marked = tuple((self._set(names), self.places[v.name]) for names, v in small)
         codes = tuple(v.sensitive_codes for _, v in small)
         self.kind, self.group, self.joint = _nodes(table.shape, self.marked, codes)

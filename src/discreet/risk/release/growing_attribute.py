@@ -35,7 +35,7 @@ class AttributeWatch:
         """Does the margin by itself disclose something?"""
         if margin not in self._direct:
             variables = self.table.variables
-            mask = sum(1 << p for p in bits(margin) if variables[p].role.identifies)
+            mask = margin & self.table.axes.identifying
             self._direct[margin] = any(
                 len(self._candidates(tuple(bits(group)), place))
                 for place in bits(margin)
@@ -58,8 +58,8 @@ class AttributeWatch:
 
     def unsure(self, sets: Sequence[int]) -> bool:
         """Has a margin a group by so many variables that it is not checked across margins?"""
-        variables = self.table.variables
-        return any(sum(variables[p].role.identifies for p in bits(s)) > self.order for s in sets)
+        identifying = self.table.axes.identifying
+        return any((s & identifying).bit_count() > self.order for s in sets)
 
     def _candidates(self, group: Sequence[int], place: int) -> Cells:
         names, variable = [self.table.names[p] for p in group], self.table.variables[place]
@@ -72,7 +72,7 @@ class AttributeWatch:
         if self._places is None:
             none = np.zeros(0, np.int64)
             parts: list[Places] = [(none, none, none, none)]
-            places = {name: place for place, name in enumerate(self.table.names)}
+            places = self.table.axes.place
             every = tuple(1 << place for place in places.values())
             for names, variable in pairs(self.table, every, self.order):
                 cells = self._candidates([places[n] for n in names], places[variable.name])

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.bounder import LARGE, Bounder
+from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.integer import limits
 from discreet.intruder.bounds.linear import EFFORT, PATIENCE
+from discreet.intruder.bounds.methods.linear import LARGE
 from discreet.intruder.bounds.part import Part
 from discreet.intruder.bounds.result import CellBounds, Rung
 from discreet.intruder.witness.seen import Seen

@@ -37,7 +37,7 @@ class SmallCells:
 
 def observable(table: Table) -> Table:
     """The table over the identifying variables: what somebody could know of a person."""
-    return table.margin([v.name for v in table.variables if v.role.identifies])
+    return table.margin(table.axes.names_of(table.axes.identifying))
 
 
 def small_cells(

@@ -50,7 +50,7 @@ class Coordinates:
     def of(cls, release: Release) -> Coordinates:
         names = release.names
         margins = (tuple(names.index(name) for name in table.names) for table in release.tables)
-        return cls(tuple(variable.size for variable in release.variables), tuple(margins))
+        return cls(release.axes.sizes, tuple(margins))
 
     @cached_property
     def split(self) -> int:

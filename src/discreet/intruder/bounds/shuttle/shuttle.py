@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.shuttle.lattice_layout import LANES, Layout
 from discreet.release.release import Release
+from discreet.table.axes import Axes
 from discreet.table.cells import Cells
 from discreet.table.impossible import codes_of
 from discreet.table.keys import Codes, unravel
@@ -45,9 +46,9 @@ class Shuttle:
         droppable: bool = False,
     ) -> None:
         chosen = set(release.names if names is None else names)
-        self.variables = tuple(v for v in release.variables if v.name in chosen)
-        self.names = tuple(variable.name for variable in self.variables)
-        self.layout = Layout.of(tuple(variable.size for variable in self.variables))
+        self.axes = Axes(tuple(v for v in release.variables if v.name in chosen))
+        self.variables, self.names = self.axes.variables, self.axes.names
+        self.layout = Layout.of(self.axes.sizes)
         self.total = release.total or 0
         check_size(self.layout, self.total, most_bytes)
         kind = np.uint16 if 2 * self.total < 1 << 16 else np.uint32
@@ -236,7 +237,7 @@ class Shuttle:
 
     def places(self, names: tuple[str, ...], codes: Codes) -> tuple[Any, Any]:
         """Record and lane of cells of the margin over `names`."""
-        nodes = {self.names.index(n): codes[:, i].astype(np.int64) for i, n in enumerate(names)}
+        nodes = {self.axes.place[n]: codes[:, i].astype(np.int64) for i, n in enumerate(names)}
         record, lane = self.layout.place(nodes)
         ones = np.ones(len(codes), np.int64)
         return record * ones, lane * ones
@@ -251,7 +252,7 @@ class Shuttle:
             parts = np.moveaxis(values, axis, 0)
             parts[size] = parts[:size].sum(0)
         grids = np.meshgrid(*(np.arange(n) for n in values.shape), indexing="ij", sparse=True)
-        axes = [self.names.index(name) for name in table.names]
+        axes = self.axes.places(table.names)
         record, lane = self.layout.place(dict(zip(axes, grids, strict=True)))
         record, lane, values = (a.ravel() for a in np.broadcast_arrays(record, lane, values))
         return record, lane, values
@@ -276,7 +277,7 @@ class Shuttle:
     def _fix_known(self, data: NDArray[Any]) -> None:
         """What is known besides the margins; ends that cross are refused later."""
         for known in self._ranges:
-            axes = [(self.names.index(name), category) for name, category in known.cell]
+            axes = [(self.axes.place[name], category) for name, category in known.cell]
             at = {axis: self.variables[axis].code(category) for axis, category in axes}
             record, lane = self.layout.place(at)
             cell = data[record, :, lane]
