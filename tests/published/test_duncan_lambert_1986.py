@@ -14,8 +14,8 @@ from discreet.intruder.predictive.hidden import merged, suppressed
 from discreet.intruder.predictive.incidence import dominance_bound, incidents
 from discreet.intruder.predictive.priors import Independent
 from discreet.intruder.predictive.totals import pareto_alpha, value_given_total
-from discreet.risk.knowledge.knowledge import Measure, Rule
-from discreet.risk.knowledge.uncertainty import (
+from discreet.risk.knowledge.knowledge import KnowledgeRule, Measure
+from discreet.risk.uncertainty import (
     ByProbability,
     Entropy,
     Largest,
@@ -114,7 +114,7 @@ def test_section_5_4_squared_relative_error(estate):
 @given(st.floats(0.001, 0.999), st.floats(0, 0.499))
 def test_section_5_a_limit_on_the_gain_under_zero_one_loss(p, limit):
     assume(abs(min(p, 1 - p) - (0.5 - limit)) > 1e-9)
-    rule = Rule(Largest(), limit, Measure.GAIN)
+    rule = KnowledgeRule(Largest(), limit, Measure.GAIN)
     assert rule.judge(two(p), two(0.5)).within == (min(p, 1 - p) >= 0.5 - limit)
 
 

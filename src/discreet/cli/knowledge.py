@@ -11,10 +11,12 @@ from discreet.cli.options import (
     READING,
     Command,
     Number,
+    data_file,
     data_options,
+    html_option,
     json_option,
-    print_json,
     read_data,
+    show,
 )
 
 if TYPE_CHECKING:
@@ -74,9 +76,12 @@ def _data_may_be_left_out(command: Command) -> Command:
 @click.option("--number", metavar="N|COLUMN", help="Totals: how many values.")
 @click.option("--minimum", metavar="N|COLUMN", help="Totals: no value is smaller.")
 @click.option("--alpha", type=Number(), help="Totals: of the Pareto distribution; else estimated.")
+@html_option
 @json_option
 @click.pass_context
-def knowledge_command(ctx: click.Context, /, as_json: bool, **options: Any) -> None:
+def knowledge_command(
+    ctx: click.Context, /, html: str | None, as_json: bool, **options: Any
+) -> None:
     """What a release teaches about one person's category, company's count or single value.
 
     Of a table DATA, the category V of somebody in it; of rates and totals, whose options are
@@ -86,14 +91,8 @@ def knowledge_command(ctx: click.Context, /, as_json: bool, **options: Any) -> N
 
     with working("forming beliefs"):
         taught = _taught(**options)
-    if as_json:
-        print_json(taught.to_json())
-    else:
-        from rich.console import Console
-
-        from discreet.report.knowledge_text import print_taught
-
-        print_taught(taught, Console(highlight=False))
+    data = data_file(options["data"]) if options["data"] else None
+    show(taught, html=html, document=taught.to_json() if as_json else None, data=data)
     ctx.exit(0 if taught.within else 1)
 
 
@@ -117,11 +116,11 @@ def _taught(**options: Any) -> Taught:
 
 
 def _rule(options: dict[str, Any], default: str, categories: tuple[str, ...] = ()) -> Any:
-    from discreet.risk.knowledge.knowledge import Measure, Rule
-    from discreet.risk.knowledge.named import uncertainty_named
+    from discreet.risk.knowledge.knowledge import KnowledgeRule, Measure
+    from discreet.risk.uncertainty.named import uncertainty_named
 
     found = uncertainty_named(options["uncertainty"] or default, categories)
-    return Rule(found, options["limit"], Measure(options["measure"]))
+    return KnowledgeRule(found, options["limit"], Measure(options["measure"]))
 
 
 def _of_table(options: dict[str, Any]) -> Taught:

@@ -8,10 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.decision.law.decide import decide
-from discreet.decision.users.estimates import LOSSES, Measured, Written, loss_of
 from discreet.decision.users.targets import (
-    Model,
-    TableBelief,
     Target,
     cell_targets,
     function_target,
@@ -30,9 +27,12 @@ from discreet.decision.users.users import (
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.posterior.weights import CellWeights
+from discreet.intruder.posterior.whole_table import Model, TableBelief
 from discreet.intruder.tables.count import count
 from discreet.release.release import Release
 from discreet.risk.release.believed_counts import belief_risk
+from discreet.risk.uncertainty import Entropy, Loss, TwoSided
+from discreet.risk.uncertainty.named import as_uncertainty
 from discreet.table.load import load
 from discreet.table.table import Table
 from oracle import fibre, letters, named, releases, small_tables
@@ -208,11 +208,11 @@ def test_risk_never_falls_as_thresholds_rise(thresholds):
 @settings(max_examples=80, deadline=None)
 def test_no_estimate_beats_the_best_one(weights, name, random):
     values, mass = np.array(list(weights)), np.array(list(weights.values()), float)
-    belief, loss = Belief.discrete(values, mass / mass.sum()), LOSSES[name]
+    belief, loss = Belief.discrete(values, mass / mass.sum()), as_uncertainty(name)
 
     def expected(estimate):
         pairs = zip(belief.values, belief.mass, strict=True)
-        return sum(p * loss(estimate, x) for x, p in pairs)
+        return sum(p * loss.loss(estimate, x) for x, p in pairs)
 
     best = loss.best(belief)
     assert expected(best.estimate) == pytest.approx(best.uncertainty, abs=1e-12)
@@ -229,15 +229,15 @@ def test_no_estimate_beats_the_best_one(weights, name, random):
 
 def test_losses_of_a_density():
     belief = Belief.density([0, 1, 2], [0, 1, 0])
-    assert LOSSES["squared"].best(belief) == pytest.approx((1, 1 / 6, True))
-    assert LOSSES["absolute"].best(belief) == pytest.approx((1, 1 / 3, True))
-    assert LOSSES["lengths"].best(belief) == ((0, 2), 2, True)
-    assert LOSSES["log"].best(belief).uncertainty == pytest.approx(0.5)
-    assert LOSSES["log"](belief, 0.5) == pytest.approx(math.log(2))
-    written = Written(lambda e, x: abs(e - x)).best(belief)
+    assert as_uncertainty("squared").best(belief) == pytest.approx((1, 1 / 6, True))
+    assert as_uncertainty("absolute").best(belief) == pytest.approx((1, 1 / 3, True))
+    assert as_uncertainty("lengths").best(belief) == ((0, 2), 2, True)
+    assert as_uncertainty("log").best(belief).uncertainty == pytest.approx(0.5)
+    assert as_uncertainty("log").loss(belief, 0.5) == pytest.approx(math.log(2))
+    written = Loss(lambda e, x: abs(e - x)).best(belief)
     assert written.uncertainty == pytest.approx(1 / 3, abs=0.01)
     with pytest.raises(DataError, match="density"):
-        LOSSES["zero-one"].best(belief)
+        as_uncertainty("zero-one").best(belief)
 
 
 def test_losses_of_a_whole_table(two):
@@ -245,23 +245,21 @@ def test_losses_of_a_whole_table(two):
     _, release = two
     belief = TableBelief(release, Model("uniform"))
     assert belief.tables.shape == (3, 2, 2)
-    assert LOSSES["zero-one"].best(belief).uncertainty == pytest.approx(2 / 3)
+    assert as_uncertainty("zero-one").best(belief).uncertainty == pytest.approx(2 / 3)
     for name in ("squared", "absolute"):
-        best = LOSSES[name].best(belief)
+        best = as_uncertainty(name).best(belief)
         assert best.estimate == pytest.approx(np.ones((2, 2)))
-        losses = [LOSSES[name](best.estimate, each) for each in belief.tables]
+        losses = [as_uncertainty(name).loss(best.estimate, each) for each in belief.tables]
         assert best.uncertainty == pytest.approx(np.mean(losses))
-    written = Written(lambda e, x: float(np.abs(e - x).sum())).best(belief)
-    assert written.uncertainty == pytest.approx(LOSSES["absolute"].best(belief).uncertainty)
+    written = Loss(lambda e, x: float(np.abs(e - x).sum())).best(belief)
+    assert written.uncertainty == pytest.approx(as_uncertainty("absolute").best(belief).uncertainty)
     assert written.estimate.tolist() == [[1, 1], [1, 1]]
 
 
 def test_an_uncertainty_function_is_a_loss(two):
     table, release = two
     cells = cell_targets(table, None, "uniform")
-    user = User.of(
-        "curious", cells, loss=Measured(lambda b: b.entropy), cost=lambda *_: 1, threshold=1.0
-    )
+    user = User.of("curious", cells, loss=Entropy(), cost=lambda *_: 1, threshold=1.0)
     assert user.outlook(release).uncertainty == pytest.approx([math.log(3)] * 4)
     assert disclosure_risk(release, user).value == 1
 
@@ -348,7 +346,7 @@ def test_wrong_input_is_a_sentence(two, tract):
     def user(**more):
         return User.of("x", cells, **{"loss": "squared", "cost": lambda *_: 0.0} | more)
 
-    with pytest.raises(DataError, match="no loss 'square'; choose zero-one"):
+    with pytest.raises(DataError, match="no uncertainty 'square'; write entropy"):
         user(loss="square")
     with pytest.raises(DataError, match="chances of the targets sum to 2"):
         user(chances=[0.5] * 4)
@@ -365,7 +363,7 @@ def test_wrong_input_is_a_sentence(two, tract):
     with pytest.raises(DataError, match="at least one"):
         data_utility(release)
     with pytest.raises(DataError, match="acts"):
-        loss_of(Written(lambda e, x: 1.0, acts=[])).best(Belief.discrete([1], [1]))
+        as_uncertainty(Loss(lambda e, x: 1.0, acts=[])).best(Belief.discrete([1], [1]))
     with pytest.raises(DataError, match="the release over Gender"):
         table_target(table).believe(tract[1])
     with pytest.raises(DataError, match="single tables are not weighed"):
@@ -373,4 +371,4 @@ def test_wrong_input_is_a_sentence(two, tract):
     with pytest.raises(DataError, match="more than 2 tables fit"):
         _ = TableBelief(release, Model("uniform", limit=2)).tables
     with pytest.raises(DataError, match="one estimate"):
-        Measured(lambda b: b.entropy)(0, 0)
+        TwoSided().loss(0, 0)

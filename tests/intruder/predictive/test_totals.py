@@ -19,7 +19,7 @@ from discreet.intruder.predictive.totals import (
     value_given_total,
     value_under_prior,
 )
-from discreet.risk.knowledge.uncertainty import variation
+from discreet.risk.uncertainty import variation
 
 MEAN = 507.862 / 11
 ESTATES = Pareto(1.2765, minimum=10)

@@ -26,8 +26,8 @@ from discreet.risk.knowledge.intruders import (
     withstood,
 )
 from discreet.risk.knowledge.knowledge import (
+    KnowledgeRule,
     Measure,
-    Rule,
     knowledge,
     knowledge_gain,
     relative_gain,
@@ -39,7 +39,7 @@ from discreet.risk.knowledge.taught import (
     taught_by_table,
     taught_by_totals,
 )
-from discreet.risk.knowledge.uncertainty import (
+from discreet.risk.uncertainty import (
     ByProbability,
     Entropy,
     Largest,
@@ -82,20 +82,22 @@ def test_a_limit_on_the_gain_is_a_limit_on_knowledge(prior, posterior, limit):
     gain = knowledge_gain(Entropy(), before, after)
     share = relative_gain(Entropy(), before, after)
     assume(abs(gain - limit) > 1e-9 and abs(share - limit) > 1e-9)
-    rule = Rule(Entropy(), limit, Measure.GAIN)
+    rule = KnowledgeRule(Entropy(), limit, Measure.GAIN)
     assert rule.judge(after, before).within == (gain <= limit)
     assert (Entropy()(before) <= most_before(rule, after)) == (gain <= limit)
-    relative = Rule(Entropy(), limit, Measure.RELATIVE)
+    relative = KnowledgeRule(Entropy(), limit, Measure.RELATIVE)
     assert relative.judge(after, before).within == (share <= limit)
     assert (Entropy()(before) <= most_before(relative, after)) == (share <= limit)
-    assert Rule(Entropy(), limit).judge(after).within == (knowledge(Entropy(), after) >= limit)
+    assert KnowledgeRule(Entropy(), limit).judge(after).within == (
+        knowledge(Entropy(), after) >= limit
+    )
 
 
 def test_relative_gain_where_nothing_was_left_to_know():
     sure = belief([1.0, 0.0, 0.0])
     assert relative_gain(Largest(), sure, sure) == 0
     assert relative_gain(Largest(), sure, belief([0.5, 0.5, 0.0])) == -math.inf
-    learned = Rule(Largest(), 0.1, Measure.RELATIVE).judge(belief([0.5, 0.5, 0.0]), sure)
+    learned = KnowledgeRule(Largest(), 0.1, Measure.RELATIVE).judge(belief([0.5, 0.5, 0.0]), sure)
     assert learned.to_json()["relative_gain"] is None
 
 
@@ -105,13 +107,13 @@ def test_the_class_of_intruders_outside_a_sample(u, q, f, limit):
     """As limits on their shares it is exact."""
     real = u(sampled(COUNTS, f, belief(q)))
     assume(abs(real - limit) > 1e-9)
-    found = outsiders(Rule(u, limit), COUNTS, f)
+    found = outsiders(KnowledgeRule(u, limit), COUNTS, f)
     assert found.shares.hold(belief(q)) == (real >= limit)
 
 
 @given(shares, st.floats(0.05, 0.95), st.floats(0.1, 1))
 def test_enough_uncertainty_outside_a_sample(q, f, limit):
-    found = outsiders(Rule(Entropy(), limit), COUNTS, f)
+    found = outsiders(KnowledgeRule(Entropy(), limit), COUNTS, f)
     if Entropy()(belief(q)) >= found.enough:
         assert Entropy()(sampled(COUNTS, f, belief(q))) >= limit - 1e-9
 
@@ -119,7 +121,7 @@ def test_enough_uncertainty_outside_a_sample(q, f, limit):
 @pytest.mark.parametrize("u", [Entropy(), Largest(), TwoSided(1, 1), ByProbability()])
 @given(q=shares, f=st.floats(0.05, 0.95))
 def test_when_the_census_standard_is_conservative(u, q, f):
-    found = census_standard(Rule(u, 0.1), COUNTS, f, belief(q))
+    found = census_standard(KnowledgeRule(u, 0.1), COUNTS, f, belief(q))
     if found.conservative:
         assert found.real >= found.census - 1e-9
         assert "conservative" in str(found)
@@ -129,7 +131,9 @@ def test_when_the_census_standard_is_conservative(u, q, f):
 
 
 def test_the_census_standard_can_be_too_generous():
-    found = census_standard(Rule(Largest(), 0.1), {"a": 1, "b": 1}, 0.5, belief([0.9, 0.1]))
+    found = census_standard(
+        KnowledgeRule(Largest(), 0.1), {"a": 1, "b": 1}, 0.5, belief([0.9, 0.1])
+    )
     assert not found.conservative
     assert found.real < found.census
     assert "too generous" in str(found)
@@ -137,7 +141,7 @@ def test_the_census_standard_can_be_too_generous():
 
 @given(shares, st.floats(0.01, 0.2))
 def test_the_class_of_priors_for_which_merging_helps(p, limit):
-    rule = Rule(TwoSided(1, 1), limit)
+    rule = KnowledgeRule(TwoSided(1, 1), limit)
     prior = Independent.of(dict(zip("abc", p.tolist(), strict=True)))
     after = merged({"ab": 9, "c": 11}, {"ab": ["a", "b"]}, prior)
     assume(abs(rule.uncertainty(after) - limit) > 1e-9)
@@ -148,7 +152,7 @@ def test_the_class_of_priors_for_which_merging_helps(p, limit):
 
 @given(shares, st.floats(0.01, 0.2))
 def test_the_class_of_priors_for_which_suppressing_helps(p, limit):
-    rule = Rule(TwoSided(1, 1), limit)
+    rule = KnowledgeRule(TwoSided(1, 1), limit)
     prior = Dirichlet.of(dict(zip("abc", p.tolist(), strict=True)))
     after = suppressed({"b": 6, "c": 11}, ["a"], prior)
     assume(abs(rule.uncertainty(after) - limit) > 1e-9)
@@ -158,7 +162,7 @@ def test_the_class_of_priors_for_which_suppressing_helps(p, limit):
 
 def test_merging_may_violate_the_rule_that_it_was_to_meet():
     """Section 6: p_1 / p_2 < r_1 / r_2."""
-    rule = Rule(TwoSided(1, 1), 0.1)
+    rule = KnowledgeRule(TwoSided(1, 1), 0.1)
     prior = Independent.of({"a": 0.01, "b": 0.49, "c": 0.5})
     after = merged({"ab": 9, "c": 11}, {"ab": ["a", "b"]}, prior)
     assert rule.judge(census(COUNTS)).within
@@ -175,25 +179,25 @@ def test_the_class_of_insiders(limit, total, companies):
 
 
 def test_the_class_of_pareto_intruders():
-    rule = Rule(RelativeError(), 0.25)
+    rule = KnowledgeRule(RelativeError(), 0.25)
     ((low, high),) = pareto_alphas(rule, 507.862, 11, 10, among=(0.5, 3))
     assert low == 0.5
     for alpha, within in ((high - 0.01, True), (high + 0.01, False)):
         belief = value_given_total(507.862, 11, Pareto(alpha, 10)).belief
         assert rule.judge(belief).within == within
-    assert pareto_alphas(Rule(RelativeError(), 0.9), 507.862, 11, 10) == []
+    assert pareto_alphas(KnowledgeRule(RelativeError(), 0.9), 507.862, 11, 10) == []
 
 
 def test_any_class_of_intruders():
     posterior = belief([0.7, 0.2, 0.1])
     vague, sharp = belief([1 / 3, 1 / 3, 1 / 3]), belief([0.65, 0.25, 0.1])
-    rule = Rule(Largest(), 0.1, Measure.GAIN)
+    rule = KnowledgeRule(Largest(), 0.1, Measure.GAIN)
     assert withstood(rule, {"vague": (vague, posterior), "sharp": (sharp, posterior)}) == ["sharp"]
 
 
 def test_what_a_table_teaches():
     estates = load("example:estates")
-    found = taught_by_table(estates, "Estate", Rule(Largest(), 0.25), group="Region")
+    found = taught_by_table(estates, "Estate", KnowledgeRule(Largest(), 0.25), group="Region")
     assert found.rows[0].label == "North Central"
     assert not found.within
     assert found.words == "Release if no category has more than 75%."
@@ -202,75 +206,87 @@ def test_what_a_table_teaches():
     document = found.to_json()
     assert document["verdict"] == "FAIL"
     assert document["targets"][0]["posterior"]["probabilities"]["10-19"] == 0.8
-    alone = taught_by_table(estates, "Estate", Rule(Entropy(), 0.5))
+    alone = taught_by_table(estates, "Estate", KnowledgeRule(Entropy(), 0.5))
     assert alone.rows[0].before is None
     with pytest.raises(DataError, match="needs the prior"):
-        taught_by_table(estates, "Estate", Rule(Entropy(), 0.5, Measure.GAIN))
+        taught_by_table(estates, "Estate", KnowledgeRule(Entropy(), 0.5, Measure.GAIN))
     with pytest.raises(DataError, match="both the target and the group"):
-        taught_by_table(estates, "Estate", Rule(Entropy(), 0.5), group="Estate")
+        taught_by_table(estates, "Estate", KnowledgeRule(Entropy(), 0.5), group="Estate")
     other = Independent.of({"10-19": 0.2, "20-29": 0.3, "30+": 0.4, "more": 0.1})
     with pytest.raises(DataError, match="'more'"):
-        taught_by_table(estates, "Estate", Rule(Entropy(), 0.5), prior=other)
+        taught_by_table(estates, "Estate", KnowledgeRule(Entropy(), 0.5), prior=other)
     none = Independent.of({"10-19": 0.6, "20-29": 0.4, "30+": 0.0})
     with pytest.raises(DataError, match=r"'30\+' no probability, but the table has 30"):
-        taught_by_table(estates, "Estate", Rule(Entropy(), 0.5), prior=none)
+        taught_by_table(estates, "Estate", KnowledgeRule(Entropy(), 0.5), prior=none)
 
 
 def test_what_a_sample_teaches():
     prior = Independent.of({"10-19": 0.4, "20-29": 0.3, "30+": 0.3})
     estates = load("example:estates")
-    found = taught_by_table(estates, "Estate", Rule(Largest(), 0.4), fraction=0.5, prior=prior)
+    found = taught_by_table(
+        estates, "Estate", KnowledgeRule(Largest(), 0.4), fraction=0.5, prior=prior
+    )
     p = 0.5 * 163 / 224 + 0.2
     assert found.rows[0].posterior.probability("10-19") == pytest.approx(p)
     assert found.rows[0].within == (1 - p >= 0.4)
     assert "census standard is conservative" in found.notes[0]
     assert "10-19 has at most 47.2%" in found.notes[1]
-    alone = taught_by_table(estates, "Estate", Rule(Largest(), 0.2), fraction=0.5)
+    alone = taught_by_table(estates, "Estate", KnowledgeRule(Largest(), 0.2), fraction=0.5)
     assert "nothing is known but the sample" in alone.notes[0]
 
 
 def test_what_rates_teach():
-    found = taught_by_rates([Rates("x", 30, 5, 100), Rates("y", 6, 5, 100)], Rule(Variance(), 2))
+    found = taught_by_rates(
+        [Rates("x", 30, 5, 100), Rates("y", 6, 5, 100)], KnowledgeRule(Variance(), 2)
+    )
     assert [row.label for row in found.rows] == ["y", "x"]
     assert [row.within for row in found.rows] == [False, True]
     assert "x: also against an insider who knows up to 19 of another company." in found.notes
     assert "y: not against an insider of another company." in found.notes
-    known = taught_by_rates([Rates("x", 30, 5, 100, (20,))], Rule(Variance(), 2))
+    known = taught_by_rates([Rates("x", 30, 5, 100, (20,))], KnowledgeRule(Variance(), 2))
     assert not known.within
     rate = Belief.discrete([0.05, 0.07], [0.5, 0.5])
-    gain = taught_by_rates([Rates("x", 30, 5, 100)], Rule(Variance(), 3, Measure.GAIN), rate=rate)
+    gain = taught_by_rates(
+        [Rates("x", 30, 5, 100)], KnowledgeRule(Variance(), 3, Measure.GAIN), rate=rate
+    )
     assert gain.rows[0].gain == pytest.approx(6 + 1 - 4.8)
     with pytest.raises(DataError, match="needs the exposure"):
-        taught_by_rates([Rates("x", 30, 5)], Rule(Variance(), 3), rate=rate)
+        taught_by_rates([Rates("x", 30, 5)], KnowledgeRule(Variance(), 3), rate=rate)
 
 
 def test_what_totals_teach():
     estates = [Totals("1977", 507.862, 11, 10)]
-    found = taught_by_totals(estates, Rule(RelativeError(), 0.25), alpha=1.2765)
+    found = taught_by_totals(estates, KnowledgeRule(RelativeError(), 0.25), alpha=1.2765)
     assert found.within
     assert found.to_json()["targets"][0]["cv_inverse"] == pytest.approx(0.588755, abs=5e-7)
-    estimated = taught_by_totals(estates, Rule(RelativeError(), 0.25))
+    estimated = taught_by_totals(estates, KnowledgeRule(RelativeError(), 0.25))
     assert estimated.rows[0].figures["alpha"] == pytest.approx(1.2765, abs=5e-5)
-    spread = taught_by_totals(estates, Rule(Variance(), 1, Measure.GAIN), alpha=1.2765)
+    spread = taught_by_totals(estates, KnowledgeRule(Variance(), 1, Measure.GAIN), alpha=1.2765)
     assert not spread.within
     assert spread.rows[0].to_json()["before"] is None
     vague = taught_by_totals(
-        estates, Rule(RelativeError(), 0.25), alpha=Belief.discrete([1.2, 1.3], [0.5, 0.5])
+        estates, KnowledgeRule(RelativeError(), 0.25), alpha=Belief.discrete([1.2, 1.3], [0.5, 0.5])
     )
     assert 0.58 < vague.rows[0].figures["cv_inverse"] < 0.6
     with pytest.raises(DataError, match="alpha is 0"):
-        taught_by_totals(estates, Rule(RelativeError(), 0.25), alpha=0)
+        taught_by_totals(estates, KnowledgeRule(RelativeError(), 0.25), alpha=0)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: Rule(Largest(), -0.1), "limit is -0.1"),
-        (lambda: Rule(Largest(), math.nan), "limit is nan"),
-        (lambda: outsiders(Rule(Largest(), 0.1, Measure.GAIN), COUNTS, 0.5), "most_before"),
-        (lambda: splits(Rule(Entropy(), 0.1), COUNTS, ("a", "b")), "use `withstood`"),
-        (lambda: splits(Rule(Largest(), 0.1), COUNTS, ("a", "z")), "no category 'z'"),
-        (lambda: suppressed_shares(Rule(Largest(), 0.1), {"a": 3, "b": 0}, "a"), "everybody"),
+        (lambda: KnowledgeRule(Largest(), -0.1), "limit is -0.1"),
+        (lambda: KnowledgeRule(Largest(), math.nan), "limit is nan"),
+        (
+            lambda: outsiders(KnowledgeRule(Largest(), 0.1, Measure.GAIN), COUNTS, 0.5),
+            "most_before",
+        ),
+        (lambda: splits(KnowledgeRule(Entropy(), 0.1), COUNTS, ("a", "b")), "use `withstood`"),
+        (lambda: splits(KnowledgeRule(Largest(), 0.1), COUNTS, ("a", "z")), "no category 'z'"),
+        (
+            lambda: suppressed_shares(KnowledgeRule(Largest(), 0.1), {"a": 3, "b": 0}, "a"),
+            "everybody",
+        ),
     ],
 )
 def test_bad_input(wrong, message):

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.families import LogNormal, Pareto
-from discreet.risk.knowledge.named import NAMES, uncertainty_named
-from discreet.risk.knowledge.shares import everywhere
-from discreet.risk.knowledge.uncertainty import (
+from discreet.risk.uncertainty import (
     ByProbability,
     Entropy,
     Largest,
@@ -24,15 +22,17 @@ from discreet.risk.knowledge.uncertainty import (
     inverse_moments,
     variation,
 )
+from discreet.risk.uncertainty.named import NAMES, uncertainty_named
+from discreet.risk.uncertainty.shares import everywhere
 
 LABELS = ["a", "b", "c"]
 NUMBERS = [1, 2, 4]
 WEIGHTS = {"a": 1.0, "b": 2.0, "c": 5.0}
 OF_LABELS = [
     Entropy(), Largest(), Weighted(WEIGHTS), ByProbability(), TwoSided(1.5, 2.0),
-    Loss([[0, 1, 3], [2, 0, 1], [1, 1, 0]]), Loss(lambda truth, act: float(truth != act)),
+    Loss([[0, 1, 3], [2, 0, 1], [1, 1, 0]]), Loss(lambda act, truth: float(truth != act)),
 ]  # fmt: skip
-OF_NUMBERS = [Variance(), RelativeError(), Loss(lambda truth, act: abs(truth - act))]
+OF_NUMBERS = [Variance(), RelativeError(), Loss(lambda act, truth: abs(truth - act))]
 shares = st.lists(st.floats(0.001, 1), min_size=3, max_size=3).map(lambda w: np.array(w) / sum(w))
 
 
@@ -75,9 +75,9 @@ def test_each_is_the_risk_of_the_best_guess(p):
     assert weighted(belief(p)) == pytest.approx(Weighted(WEIGHTS)(belief(p)))
     numbers = belief(p, NUMBERS)
     guesses = np.linspace(0.5, 5, 1501)
-    squared = Loss(lambda x, d: (x - d) ** 2, guesses)(numbers)
+    squared = Loss(lambda d, x: (x - d) ** 2, guesses)(numbers)
     assert squared == pytest.approx(Variance()(numbers), abs=1e-5)
-    relative = Loss(lambda x, d: (d / x - 1) ** 2, guesses)(numbers)
+    relative = Loss(lambda d, x: (d / x - 1) ** 2, guesses)(numbers)
     assert relative == pytest.approx(RelativeError()(numbers), abs=1e-5)
     two = Loss([[min(1.5 * w, 2 * (1 - w)) * (i != j) for j in range(3)] for i, w in enumerate(p)])
     assert two(belief(p)) == pytest.approx(TwoSided(1.5, 2)(belief(p)))
@@ -85,8 +85,8 @@ def test_each_is_the_risk_of_the_best_guess(p):
 
 def test_losses_of_a_density():
     prior = LogNormal(1, 0.4).belief()
-    assert Loss(lambda x, d: (x - d) ** 2)(prior) == pytest.approx(prior.variance, rel=1e-3)
-    middle = Loss(lambda x, d: np.abs(x - d))(prior)
+    assert Loss(lambda d, x: (x - d) ** 2)(prior) == pytest.approx(prior.variance, rel=1e-3)
+    middle = Loss(lambda d, x: np.abs(x - d))(prior)
     at = abs(prior.values - prior.quantile(0.5))
     step = np.append(np.diff(prior.values), 0)
     assert middle == pytest.approx(float((at * prior.mass * step).sum()), rel=1e-3)
@@ -169,9 +169,9 @@ def test_words_of_shares():
         (lambda: Loss([[0, 1], [1, 0]])(belief([0.2, 0.3, 0.5])), "3 columns"),
         (lambda: Loss([[0, -1, 0]])(belief([0.2, 0.3, 0.5])), "-1.0 at place 1, 2"),
         (lambda: Loss([[0, math.nan, 0]])(belief([0.2, 0.3, 0.5])), "nan at place 1, 2"),
-        (lambda: Loss(lambda x, d: -1.0)(belief([0.2, 0.3, 0.5])), "act a is -1"),
-        (lambda: Loss(lambda x, d: math.nan)(belief([0.2, 0.3, 0.5])), "act a is nan"),
-        (lambda: Loss(lambda x, d: 1.0, [])(belief([0.2, 0.3, 0.5])), "no acts"),
+        (lambda: Loss(lambda d, x: -1.0)(belief([0.2, 0.3, 0.5])), "loss of a is -1"),
+        (lambda: Loss(lambda d, x: math.nan)(belief([0.2, 0.3, 0.5])), "loss of a is nan"),
+        (lambda: Loss(lambda d, x: 1.0, [])(belief([0.2, 0.3, 0.5])), "no acts"),
         (lambda: uncertainty_named("entropie"), "no uncertainty 'entropie'"),
         (lambda: uncertainty_named("entropy:2"), "no uncertainty"),
         (lambda: uncertainty_named("two-sided:1:x"), "'x' in 'two-sided:1:x'"),

@@ -13,7 +13,9 @@ from discreet.errors import DataError
 from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
-from discreet.report.identify_text import how_words, print_identification
+from discreet.look.pages import page_of
+from discreet.report.identify_words import how_words
+from discreet.report.terminal import print_page
 from discreet.risk.linkage.harm import OUTCOMES, Costs, harm
 from discreet.risk.linkage.identification import identify
 from discreet.risk.linkage.inference import (
@@ -205,6 +207,6 @@ def test_what_pruning_loses_is_said():
     assert said["pruned_at_most"] == 1
     assert said["exact"] == 0
     console = Console(file=StringIO(), width=100)
-    print_identification(pruned, None, None, console)
+    print_page(page_of(pruned), console)
     shown = "pruning loses at most 1 true pair (99.9%), 0.003 expected"
     assert shown in console.file.getvalue()

@@ -16,7 +16,7 @@ from typing import Any
 from discreet.decision.law.verdict import Verdict
 from discreet.decision.users.users import Measure, User, data_utility, disclosure_risk
 from discreet.errors import DataError, SolverError
-from discreet.look.palette import number, plural
+from discreet.look.words import number, plural
 from discreet.release.release import Release
 from discreet.table.cells import frame
 from discreet.utility.margins import margin_utility

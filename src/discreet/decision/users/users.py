@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.decision.users.estimates import Loss, loss_of, points
-from discreet.decision.users.targets import Model, Target, cell_targets, table_target
+from discreet.decision.users.targets import Target, cell_targets, table_target
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import check_lengths, checked_mass, plain
 from discreet.intruder.belief.belief import Belief, Kind
-from discreet.look.palette import plural
+from discreet.intruder.posterior.whole_table import Model
+from discreet.look.words import plural
+from discreet.risk.uncertainty.base import Uncertainty, points
+from discreet.risk.uncertainty.named import as_uncertainty
 from discreet.table.cells import frame
 from discreet.table.table import Table
 
@@ -143,7 +145,7 @@ class User:
     name: str
     targets: tuple[Target, ...]
     chances: Floats
-    loss: Loss
+    loss: Uncertainty
     threshold: Threshold
     cost: Cost
 
@@ -153,7 +155,7 @@ class User:
         name: str,
         targets: Target | Iterable[Target],
         *,
-        loss: str | Loss | Callable[[Any, Any], float],
+        loss: str | Uncertainty | Callable[[Any, Any], float],
         cost: Cost,
         threshold: Given = math.inf,
         chances: ArrayLike | None = None,
@@ -169,7 +171,7 @@ class User:
             name,
             listed,
             _shares(chances, listed, "chance", "targets"),
-            loss_of(loss),
+            as_uncertainty(loss),
             Threshold.of(threshold),
             cost,
         )
@@ -208,10 +210,10 @@ class User:
         return f"User({self.name}: {plural(len(self.targets), 'target')})"
 
 
-def own_loss(loss: str | Loss | Callable[[Any, Any], float], idle: float) -> Cost:
+def own_loss(loss: str | Uncertainty | Callable[[Any, Any], float], idle: float) -> Cost:
     """The agency loses what the user does by the estimate, and `idle` if the user gives up."""
-    given = loss_of(loss)
-    return lambda tries, estimate, truth: given(estimate, truth) if tries else idle
+    given = as_uncertainty(loss)
+    return lambda tries, estimate, truth: given.loss(estimate, truth) if tries else idle
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from discreet.intruder.predictive.categories import census, check_fraction, samp
 from discreet.intruder.predictive.families import Pareto
 from discreet.intruder.predictive.priors import Counts, Prior
 from discreet.intruder.predictive.totals import value_given_total
-from discreet.risk.knowledge.knowledge import Measure, Rule
-from discreet.risk.knowledge.shares import Shares
+from discreet.risk.knowledge.knowledge import KnowledgeRule, Measure
+from discreet.risk.uncertainty.shares import Shares
 
 Floats = NDArray[np.float64]
 Intruder = TypeVar("Intruder")
@@ -32,7 +32,7 @@ class Outsiders:
     enough for a concave U.
     """
 
-    rule: Rule
+    rule: KnowledgeRule
     shares: Shares | None
     enough: float | None
 
@@ -49,11 +49,11 @@ class Outsiders:
         return f"at least all for whom {said} outside the sample is {self.enough:.4g} or more"
 
 
-def outsiders(rule: Rule, counts: Counts, fraction: float) -> Outsiders:
+def outsiders(rule: KnowledgeRule, counts: Counts, fraction: float) -> Outsiders:
     """The class of q for which a sample may be published.
 
-    >>> from discreet.risk.knowledge.uncertainty import Largest
-    >>> print(outsiders(Rule(Largest(), 0.2), {"yes": 9, "no": 1}, 0.5))
+    >>> from discreet.risk.uncertainty import Largest
+    >>> print(outsiders(KnowledgeRule(Largest(), 0.2), {"yes": 9, "no": 1}, 0.5))
     intruders who believe of those outside the sample that yes has at most 70%; no has anything
     """
     _needs_knowledge(rule)
@@ -96,7 +96,7 @@ class CensusStandard:
 
 
 def census_standard(
-    rule: Rule, counts: Counts, fraction: float, outside: Belief | Prior
+    rule: KnowledgeRule, counts: Counts, fraction: float, outside: Belief | Prior
 ) -> CensusStandard:
     """Both uncertainties, and whether the census standard protects.
 
@@ -108,14 +108,14 @@ def census_standard(
     return CensusStandard(u(census(counts)), u(q), u(sampled(counts, fraction, q)))
 
 
-def most_before(rule: Rule, posterior: Belief) -> float:
+def most_before(rule: KnowledgeRule, posterior: Belief) -> float:
     """The largest U(prior) for which what `posterior` teaches is within a limit on the gain.
 
     Who knew more than that before learns little enough; who knew less learns too much.
 
-    >>> from discreet.risk.knowledge.uncertainty import Largest
+    >>> from discreet.risk.uncertainty import Largest
     >>> belief = Belief.discrete(["a", "b"], [0.8, 0.2])
-    >>> round(most_before(Rule(Largest(), 0.1, Measure.GAIN), belief), 4)
+    >>> round(most_before(KnowledgeRule(Largest(), 0.1, Measure.GAIN), belief), 4)
     0.3
     """
     after = rule.uncertainty(posterior)
@@ -126,7 +126,9 @@ def most_before(rule: Rule, posterior: Belief) -> float:
     return math.inf if after >= rule.limit else -math.inf
 
 
-def splits(rule: Rule, counts: Counts, pair: tuple[str, str]) -> tuple[float, float] | None:
+def splits(
+    rule: KnowledgeRule, counts: Counts, pair: tuple[str, str]
+) -> tuple[float, float] | None:
     """p_1 / (p_1 + p_2), from and to, for which a table with these two merged is within the limit.
 
     None if there is none. `counts` are those of the table before merging.
@@ -144,7 +146,7 @@ def splits(rule: Rule, counts: Counts, pair: tuple[str, str]) -> tuple[float, fl
     return (float(low), float(high)) if low <= high else None
 
 
-def suppressed_shares(rule: Rule, counts: Counts, name: str) -> tuple[float, float] | None:
+def suppressed_shares(rule: KnowledgeRule, counts: Counts, name: str) -> tuple[float, float] | None:
     """p_1, from and to, for which the table with the count of `name` left out is within the limit.
 
     `counts` are those of the whole table.
@@ -185,12 +187,17 @@ def most_inside(limit: float, incidents: int, companies: int) -> int | None:
 
 
 def pareto_alphas(
-    rule: Rule, total: float, number: int, minimum: float, *, among: tuple[float, float] = (0.2, 10)
+    rule: KnowledgeRule,
+    total: float,
+    number: int,
+    minimum: float,
+    *,
+    among: tuple[float, float] = (0.2, 10),
 ) -> list[tuple[float, float]]:
     """Intervals of alpha for which one of `number` Pareto values with this total is protected.
 
-    >>> from discreet.risk.knowledge.uncertainty import RelativeError
-    >>> [(low, high)] = pareto_alphas(Rule(RelativeError(), 0.25), 507.862, 11, 10)
+    >>> from discreet.risk.uncertainty import RelativeError
+    >>> [(low, high)] = pareto_alphas(KnowledgeRule(RelativeError(), 0.25), 507.862, 11, 10)
     >>> round(low, 3), round(high, 3)
     (0.2, 1.384)
     """
@@ -219,7 +226,7 @@ def pareto_alphas(
 
 
 def withstood(
-    rule: Rule, intruders: Mapping[Intruder, tuple[Belief | None, Belief]]
+    rule: KnowledgeRule, intruders: Mapping[Intruder, tuple[Belief | None, Belief]]
 ) -> list[Intruder]:
     """Those of the intruders, each with a prior (or None) and a posterior, whom the limit holds."""
     return [
@@ -229,7 +236,7 @@ def withstood(
     ]
 
 
-def _bounds(rule: Rule, counts: Counts) -> tuple[Shares, Floats]:
+def _bounds(rule: KnowledgeRule, counts: Counts) -> tuple[Shares, Floats]:
     _needs_knowledge(rule)
     p = census(counts)
     bounds = rule.uncertainty.shares(rule.limit, p.values.tolist())
@@ -251,6 +258,6 @@ def _few(names: Iterable[str]) -> str:
     return ", ".join(list(names)[:10])
 
 
-def _needs_knowledge(rule: Rule) -> None:
+def _needs_knowledge(rule: KnowledgeRule) -> None:
     if rule.measure is not Measure.KNOWLEDGE:
         raise DataError(f"this needs a limit on knowledge, not on {rule.measure}; see most_before.")

@@ -17,7 +17,7 @@ from typing import Any
 
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief, Kind
-from discreet.risk.knowledge.uncertainty import Uncertainty
+from discreet.risk.uncertainty import Uncertainty
 
 CLOSE = 1e-12
 
@@ -38,7 +38,7 @@ def knowledge(uncertainty: Uncertainty, posterior: Belief) -> float:
 def knowledge_gain(uncertainty: Uncertainty, prior: Belief, posterior: Belief) -> float:
     """The uncertainty that is gone; negative if a release confuses.
 
-    >>> from discreet.risk.knowledge.uncertainty import Largest
+    >>> from discreet.risk.uncertainty import Largest
     >>> even, sure = Belief.discrete(["a", "b"], [0.5, 0.5]), Belief.discrete(["a"], [1.0])
     >>> knowledge_gain(Largest(), even, sure), relative_gain(Largest(), even, sure)
     (0.5, 1.0)
@@ -114,11 +114,11 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Rule:
+class KnowledgeRule:
     """Release only if what is measured stays within the limit.
 
-    >>> from discreet.risk.knowledge.uncertainty import Largest
-    >>> rule = Rule(Largest(), 0.25)
+    >>> from discreet.risk.uncertainty import Largest
+    >>> rule = KnowledgeRule(Largest(), 0.25)
     >>> rule.judge(Belief.discrete(["a", "b"], [0.8, 0.2]))
     Learned(target: uncertainty 0.2, beyond the limit)
     >>> rule.words(["a", "b"])

@@ -23,8 +23,8 @@ from discreet.intruder.predictive.totals import (
     value_under_prior,
 )
 from discreet.risk.knowledge.intruders import census_standard, most_inside, outsiders
-from discreet.risk.knowledge.knowledge import Learned, Measure, Rule
-from discreet.risk.knowledge.uncertainty import Variance, variation
+from discreet.risk.knowledge.knowledge import KnowledgeRule, Learned, Measure
+from discreet.risk.uncertainty import Variance, variation
 from discreet.table.cells import frame
 from discreet.table.table import Table
 
@@ -34,7 +34,7 @@ class Taught:
     """Every target judged; the one that is nearest to the limit, or furthest beyond it, first."""
 
     about: str
-    rule: Rule
+    rule: KnowledgeRule
     rows: tuple[Learned, ...]
     words: str
     notes: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Taught:
 def taught_by_table(
     table: Table,
     target: str,
-    rule: Rule,
+    rule: KnowledgeRule,
     *,
     group: str | Sequence[str] | None = None,
     fraction: float = 1.0,
@@ -93,8 +93,9 @@ def taught_by_table(
     believed before is the whole table, if a group is learned.
 
     >>> from discreet.table.load import load
-    >>> from discreet.risk.knowledge.uncertainty import Largest
-    >>> taught_by_table(load("example:estates"), "Estate", Rule(Largest(), 0.25), group="Region")
+    >>> from discreet.risk.uncertainty import Largest
+    >>> rule = KnowledgeRule(Largest(), 0.25)
+    >>> taught_by_table(load("example:estates"), "Estate", rule, group="Region")
     Taught(Estate of somebody whose Region is known: 1 of 4 beyond the limit)
     """
     check_fraction(fraction)
@@ -146,10 +147,12 @@ class Rates:
     insider: tuple[int, ...] = ()
 
 
-def taught_by_rates(classes: Sequence[Rates], rule: Rule, *, rate: Belief | None = None) -> Taught:
+def taught_by_rates(
+    classes: Sequence[Rates], rule: KnowledgeRule, *, rate: Belief | None = None
+) -> Taught:
     """A company's number of incidents; `rate` is what is believed of the rate before.
 
-    >>> rule = Rule(Variance(), 2.0)
+    >>> rule = KnowledgeRule(Variance(), 2.0)
     >>> taught_by_rates([Rates("small", 12, 4, 100)], rule)
     Taught(incidents of one company: 0 of 1 beyond the limit)
     """
@@ -184,12 +187,12 @@ class Totals:
 
 
 def taught_by_totals(
-    classes: Sequence[Totals], rule: Rule, *, alpha: float | Belief | None = None
+    classes: Sequence[Totals], rule: KnowledgeRule, *, alpha: float | Belief | None = None
 ) -> Taught:
     """One of the values, Pareto; `alpha` is known, has a prior, or is estimated from the total.
 
-    >>> from discreet.risk.knowledge.uncertainty import RelativeError
-    >>> rule = Rule(RelativeError(), 0.25)
+    >>> from discreet.risk.uncertainty import RelativeError
+    >>> rule = KnowledgeRule(RelativeError(), 0.25)
     >>> taught_by_totals([Totals("estates", 507.862, 11, 10)], rule, alpha=1.2765)
     Taught(one of the values: 0 of 1 beyond the limit)
     """
@@ -220,14 +223,14 @@ def taught_by_totals(
     )
 
 
-def _ordered(rule: Rule, rows: Sequence[Learned]) -> tuple[Learned, ...]:
+def _ordered(rule: KnowledgeRule, rows: Sequence[Learned]) -> tuple[Learned, ...]:
     if not rows:
         raise DataError("there is no target: the table is empty.")
     return tuple(sorted(rows, key=lambda row: row.after - rule.least(row.before)))
 
 
 def _sample_notes(
-    rule: Rule, counts: Counts, fraction: float, prior: Prior | None
+    rule: KnowledgeRule, counts: Counts, fraction: float, prior: Prior | None
 ) -> tuple[str, ...]:
     notes = []
     if prior is None:

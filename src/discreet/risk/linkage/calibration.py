@@ -14,7 +14,7 @@ from discreet.intruder.linkage.encode import Encoded, encode
 from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records
-from discreet.look.palette import plural
+from discreet.look.words import plural
 from discreet.risk.linkage.identification import Identification
 from discreet.table.cells import frame
 

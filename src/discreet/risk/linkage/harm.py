@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import number, only, read_toml
 from discreet.intruder.linkage.records import Records, numbers, texts
-from discreet.look.palette import plural
+from discreet.look.words import plural
 from discreet.risk.linkage.identification import Identification
 from discreet.risk.linkage.inference import (
     Covariate,

@@ -14,7 +14,7 @@ from discreet.intruder.linkage.links import Links, link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.reasons import reasons
 from discreet.intruder.linkage.records import Records
-from discreet.look.palette import plural
+from discreet.look.words import plural
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]

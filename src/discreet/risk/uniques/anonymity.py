@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.data.classes import frame_sizes
 from discreet.data.sources import Source
 from discreet.errors import DataError
-from discreet.look.palette import number, plural
+from discreet.look.words import number, plural
 from discreet.risk.uniques.classes import (
     KeyClasses,
     MissingKey,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.data.classes import check_columns, group_members
 from discreet.errors import DataError
-from discreet.look.palette import percent, plural
+from discreet.look.words import percent, plural
 from discreet.risk.uniques.classes import KeyClasses
 from discreet.table.cells import frame
 

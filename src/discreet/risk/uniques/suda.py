@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.look.palette import plural
+from discreet.look.words import plural
 from discreet.risk.uniques.classes import KeyClasses, key_classes
 from discreet.table.cells import Cells
 from discreet.table.keys import keys as cell_keys

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.data.codebook import Codebook
 from discreet.errors import DataError
-from discreet.look.palette import plural
+from discreet.look.words import plural
 from discreet.risk.uniques.anonymity import Diversity, KAnonymity, diversity
 from discreet.risk.uniques.classes import KeyClasses, MissingKey, key_classes
 from discreet.risk.uniques.individual import HouseholdRisk, IndividualRisk, Sampling

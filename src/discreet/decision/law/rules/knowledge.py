@@ -10,11 +10,11 @@ from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import DataError
+from discreet.look.words import plural
 from discreet.risk.knowledge import knowledge
-from discreet.risk.knowledge.named import uncertainty_named
 from discreet.risk.knowledge.taught import taught_by_table
 from discreet.risk.release.expected import expected
-from discreet.table.words import several
+from discreet.risk.uncertainty.named import uncertainty_named
 
 NAME = "knowledge"
 NEAR = 1e-4  # of a limit: an inexact fit decides nothing there
@@ -58,7 +58,7 @@ def judge(case: Case) -> Reason:
         return Reason(NAME, Verdict.REVIEW, text)
     exact = case.release.formula.contains([*group, rule.target])
     variable = case.table.variables[names.index(rule.target)]
-    limit = knowledge.Rule(
+    limit = knowledge.KnowledgeRule(
         uncertainty_named(rule.uncertainty, variable.categories),
         rule.limit,
         knowledge.Measure(rule.measure),
@@ -76,7 +76,7 @@ def judge(case: Case) -> Reason:
     so = "is" if exact else "is expected to be"
     left = f"{found.rule.uncertainty} of {rule.target} in {first.label} {so} {first.after:.4g}"
     more = (
-        f"; {several(beyond - 1, 'more group is', 'more groups are')} beyond" if beyond > 1 else ""
+        f"; {plural(beyond - 1, 'more group is', 'more groups are')} beyond" if beyond > 1 else ""
     )
     text = f"{left}, limit {rule.limit:g} on {rule.measure}{more}. {found.words}"
     near = abs(first.after - limit.least(first.before)) <= NEAR

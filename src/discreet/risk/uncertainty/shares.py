@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.belief.belief import Belief
-from discreet.look.palette import plural
+from discreet.look.words import plural
 
 Floats = NDArray[np.float64]
 CLOSE = 1e-12

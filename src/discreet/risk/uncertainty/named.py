@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from discreet.data.pairs import read_matrix, read_pairs
 from discreet.errors import DataError
-from discreet.risk.knowledge.uncertainty import (
+from discreet.risk.uncertainty.base import Uncertainty
+from discreet.risk.uncertainty.categories import (
     ByProbability,
     Entropy,
     Largest,
-    Loss,
-    RelativeError,
     TwoSided,
-    Uncertainty,
-    Variance,
     Weighted,
 )
+from discreet.risk.uncertainty.numbers import Absolute, Lengths, RelativeError, Variance
+from discreet.risk.uncertainty.written import Loss
 
 NAMES = (
     "entropy", "largest", "weighted:NUMBERS|FILE", "inverse", "two-sided:A:B", "variance",
-    "relative", "loss:FILE",
+    "relative", "absolute", "lengths", "loss:FILE",
 )  # fmt: skip
 _PLAIN: dict[str, type[Uncertainty]] = {
     "entropy": Entropy,
+    "log": Entropy,
     "largest": Largest,
+    "zero-one": Largest,
     "inverse": ByProbability,
     "variance": Variance,
+    "squared": Variance,
     "relative": RelativeError,
+    "absolute": Absolute,
+    "lengths": Lengths,
 }
 
 
@@ -51,6 +56,13 @@ def uncertainty_named(text: str, categories: Sequence[str] = ()) -> Uncertainty:
     if name == "loss" and rest:
         return _loss(rest, categories)
     raise DataError(f"there is no uncertainty {text!r}; write {', '.join(NAMES)}.")
+
+
+def as_uncertainty(given: str | Uncertainty | Callable[[Any, Any], float]) -> Uncertainty:
+    """By its name, as it is, or from a loss as a function of estimate and truth."""
+    if isinstance(given, str):
+        return uncertainty_named(given)
+    return given if isinstance(given, Uncertainty) else Loss(given)
 
 
 def _weights(rest: str, text: str, categories: Sequence[str]) -> dict[str, float]:
