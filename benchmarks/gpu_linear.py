@@ -19,7 +19,7 @@ BETA = 3
 
 def prepare(path):
     """The released sets, what they tell, the shuttle's box and the places of the small cells."""
-    from discreet.decision.frontier.widths import critical_widths
+    from discreet.decision.frontier.widths import widths
     from discreet.intruder.bounds.part import Part
     from discreet.intruder.bounds.projection.coordinates import Coordinates
     from discreet.release.release import Release
@@ -27,7 +27,7 @@ def prepare(path):
     from discreet.table.load import load
 
     table = load("example:nltcs")
-    found = critical_widths(table)
+    found = widths(table)
     widths = dict(zip(found.sets, found.width.tolist(), strict=True))
     order = sorted(widths, key=lambda s: (-widths[s], -s.bit_count(), -s))
     names = [[table.names[place] for place in bits(s)] for s in order[:MARGINS]]

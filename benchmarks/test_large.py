@@ -36,7 +36,7 @@ def job(path, search, max_order):
     """Every part by itself, with its seconds and what it found."""
     from discreet.decision.frontier.decomposable import decomposable_frontier
     from discreet.decision.frontier.list_start import longest_prefix
-    from discreet.decision.frontier.widths import critical_widths
+    from discreet.decision.frontier.widths import known
     from discreet.table.microdata import Microdata
 
     seconds, begun = {}, time.perf_counter()
@@ -48,9 +48,9 @@ def job(path, search, max_order):
 
     table = Microdata.read(path).table()
     lap("count")
-    widths = critical_widths(table, max_order=3, beta=BETA)
-    keep = {s for s, w in zip(widths.sets, widths.width, strict=True) if w >= BETA}
-    ordered = [s for s in widths.ordered() if s in keep]
+    known = widths(table, max_order=3, beta=BETA)
+    keep = {s for s, w in zip(known.sets, known.width, strict=True) if w >= BETA}
+    ordered = [s for s in known.ordered() if s in keep]
     lap("widths")
     cells = table.small()
     listed, width = longest_prefix(table, ordered, cells, BETA)
@@ -60,10 +60,10 @@ def job(path, search, max_order):
     return {
         "cells": len(table),
         "small": len(cells),
-        "computed": len(widths),
+        "computed": len(known),
         "by_order": {
-            str(d): [int((widths.width[widths.order == d] >= BETA).sum()), spread.margins]
-            for d, spread in widths.by_order().items()
+            str(d): [int((known.width[known.order == d] >= BETA).sum()), spread.margins]
+            for d, spread in known.by_order().items()
         },
         "wide": len(ordered),
         "listed": listed,

@@ -18,7 +18,7 @@ import pytest
 
 from discreet.decision.answering import Desk, Outcome
 from discreet.decision.frontier.frontier import frontier, widths_alone
-from discreet.decision.frontier.widths import critical_widths
+from discreet.decision.frontier.widths import widths
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
@@ -79,7 +79,7 @@ def test_sparse_2_to_the_10():
 
 def paper(nltcs):
     """The first 4,011 margins of the paper's list, its part and its small cells."""
-    found = critical_widths(nltcs)
+    found = widths(nltcs)
     widths = dict(zip(found.sets, found.width.tolist(), strict=True))
     order = sorted(widths, key=lambda s: (-widths[s], -s.bit_count(), -s))
     names = [[nltcs.names[place] for place in bits(s)] for s in order[: PAPER[3]]]

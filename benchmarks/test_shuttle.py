@@ -48,7 +48,7 @@ def case(rival):
     keys = cells @ digits
     order_of = np.argsort(keys)
     values = rival.lattice(keys[order_of], table.counts[order_of], 16)
-    order = rival.greedy_order(rival.critical_widths(values, cells[table.counts <= 2], 16), 16)
+    order = rival.greedy_order(rival.widths(values, cells[table.counts <= 2], 16), 16)
     listed = [[table.names[p] for p in range(16) if int(m) >> p & 1] for m in order[:LISTED]]
     return table, Release.margins(table, listed), order, values
 

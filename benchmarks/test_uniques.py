@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.risk.uniques.anonymity import k_anonymity
-from discreet.risk.uniques.uniques import uniqueness
+from discreet.risk.uniques.uniques import uniques
 
 RECORDS, CHUNK = 10_000_000, 1 << 20
 SIZES = {"age": 90, "sex": 2, "region": 20, "work": 10, "marital": 5, "origin": 12}
@@ -78,7 +78,7 @@ def test_everything_about_ten_million_records(survey):
     Hard, because row numbers and households make the engine look at every record, not at classes.
     """
     start = time.perf_counter()
-    found = uniqueness(survey, list(SIZES), population=10 * RECORDS, household="home")
+    found = uniques(survey, list(SIZES), population=10 * RECORDS, household="home")
     seconds = time.perf_counter() - start
     print(f"\n{found!r}: {seconds:.1f} s, {found.population!r}, {found.households!r}")
     assert found.households.members.sum() == RECORDS

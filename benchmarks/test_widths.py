@@ -20,7 +20,7 @@ import pytest
 
 from discreet.data.codebook import Variable
 from discreet.data.examples import find_example
-from discreet.decision.frontier.widths import critical_widths
+from discreet.decision.frontier.widths import widths
 from discreet.errors import DataError
 from discreet.table.load import load
 from discreet.table.table import Table
@@ -49,33 +49,33 @@ def rival():
 
 
 def test_all_margins_of_nltcs(nltcs, rival):
-    critical_widths(nltcs)
+    widths(nltcs)
     ours = []
     for _ in range(3):
         start = time.perf_counter()
-        widths = critical_widths(nltcs)
+        found = widths(nltcs)
         ours.append(time.perf_counter() - start)
     cells = nltcs.codes.astype(np.int64)
     keys = cells @ 3 ** np.arange(16)
     first = np.argsort(keys)
     start = time.perf_counter()
     values = rival.lattice(keys[first], nltcs.counts[first], 16)
-    plain = rival.critical_widths(values, cells[nltcs.counts <= 2], 16)
+    plain = rival.widths(values, cells[nltcs.counts <= 2], 16)
     naive = time.perf_counter() - start
     print(
-        f"\nNLTCS, {len(widths):,} margins: plain {naive:.1f} s, critical_widths "
+        f"\nNLTCS, {len(found):,} margins: plain {naive:.1f} s, found "
         f"{min(ours):.2f} s (at most 2), ratio {naive / min(ours):.1f}"
     )
-    assert np.array_equal(widths.width, plain[list(widths.sets)])
+    assert np.array_equal(found.width, plain[list(found.sets)])
     assert min(ours) <= 2
 
 
 def test_memory(nltcs):
     script = (
         "from pathlib import Path\n"
-        "from discreet.decision.frontier.widths import critical_widths\n"
+        "from discreet.decision.frontier.widths import widths\n"
         "from discreet.table.load import load\n"
-        "critical_widths(load('example:nltcs'))\n"
+        "widths(load('example:nltcs'))\n"
         "print(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])\n"
     )
     done = subprocess.run(
@@ -104,16 +104,16 @@ def test_order_3_of_53_variables():
     variables = [Variable(f"v{p}", tuple(map(str, range(s)))) for p, s in enumerate(sizes)]
     counts = np.ones(RECORDS, np.int64)
     table = Table.from_cells(variables, np.stack(codes, 1).astype(np.uint8), counts)
-    critical_widths(table, max_order=1)
+    widths(table, max_order=1)
     start = time.perf_counter()
-    widths = critical_widths(table, max_order=3)
+    found = widths(table, max_order=3)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"\n53 variables, {len(table):,} cells, {len(widths):,} margins up to order 3: "
+        f"\n53 variables, {len(table):,} cells, {len(found):,} margins up to order 3: "
         f"{seconds:.1f} s, peak memory of this process {peak:,.0f} MiB"
     )
-    assert len(widths) == sum(math.comb(53, order) for order in (1, 2, 3))
-    for margin in map(widths.margin, (widths.sets[60], widths.sets[-1], *widths.worst(3, 3))):
-        assert widths.of(margin) == by_definition(table, margin)
+    assert len(found) == sum(math.comb(53, order) for order in (1, 2, 3))
+    for margin in map(found.margin, (found.sets[60], found.sets[-1], *found.worst(3, 3))):
+        assert found.of(margin) == by_definition(table, margin)
     assert seconds <= 60 * max(1, RECORDS / 100_000)

@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass
 
-from discreet.errors import DisclosureError
+from discreet.errors import DisclosureError, Stopped
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,16 @@ class Clock:
     (False, False)
     """
 
-    def __init__(self, seconds: float = math.inf) -> None:
+    def __init__(self, seconds: float = math.inf, *, within: Clock | None = None) -> None:
         if not seconds > 0:
             raise DisclosureError(f"seconds is {seconds}; give the work some time.")
-        self.seconds, self.begun = seconds, time.monotonic()
+        self.seconds, self.begun, self.within = seconds, time.monotonic(), within
         self.stopped = False
+
+    @classmethod
+    def of(cls, seconds: Seconds) -> Clock:
+        """A clock that begins now, unless one is given that already runs."""
+        return seconds if isinstance(seconds, Clock) else cls(seconds)
 
     @property
     def spent(self) -> float:
@@ -48,12 +53,23 @@ class Clock:
 
     @property
     def left(self) -> float:
-        return max(0.0, self.seconds - self.spent)
+        left = max(0.0, self.seconds - self.spent)
+        return left if self.within is None else min(left, self.within.left)
 
     def over(self) -> bool:
         """Is the time up? Once it was, it stays so."""
-        self.stopped = self.stopped or self.spent >= self.seconds
+        if not self.stopped:
+            whole = self.within is not None and self.within.over()
+            self.stopped = whole or self.spent >= self.seconds
         return self.stopped
+
+    def check(self, doing: str) -> None:
+        """Raises once the time is up, where nothing that was done so far is an answer."""
+        if self.over():
+            raise Stopped(
+                f"stopped by the limit of {self.seconds:g} seconds while {doing}, before there was "
+                "an answer; allow more seconds, or less effort."
+            )
 
     def sentence(self, had: str, more: str) -> str | None:
         """What a result says of having been stopped: what it had, and how to get the rest."""
@@ -62,4 +78,5 @@ class Clock:
         return f"stopped by the limit of {self.seconds:g} seconds: {had}. {more}"
 
 
+Seconds = float | Clock  # a limit, or a clock that already runs
 UNLIMITED = Clock()

@@ -53,6 +53,10 @@ class SolverError(DisclosureError):
     """A program that could not be solved within its limits."""
 
 
+class Stopped(DisclosureError):
+    """Work that a limit in seconds ended before there was an answer."""
+
+
 class LedgerError(DisclosureError):
     """A ledger that cannot be opened, is not empty where it must be, or was tampered with."""
 

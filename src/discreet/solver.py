@@ -46,11 +46,15 @@ class Ended(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """How a program ended; the least cost, or a bound below it; a solution if there is one."""
+    """How a program ended; the least cost, or a bound below it; a solution if there is one.
+
+    `iterations` of the simplex it took, so far as they are known.
+    """
 
     ended: Ended
     bound: float
     values: Floats | None
+    iterations: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +173,8 @@ class Program:
         values = None
         if info.primal_solution_status == 2 and ended is not Ended.IMPOSSIBLE:
             values = np.asarray(model.getSolution().col_value)
+        took = max(0, int(info.simplex_iteration_count))
         if self._integer:
-            return Solution(ended, float(info.mip_dual_bound), values)
+            return Solution(ended, float(info.mip_dual_bound), values, took)
         bound = float(info.objective_function_value) if ended is Ended.BEST else -math.inf
-        return Solution(ended, bound, values)
+        return Solution(ended, bound, values, took)

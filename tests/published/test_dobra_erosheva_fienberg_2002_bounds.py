@@ -22,8 +22,8 @@ def margins(table, text):
 @pytest.fixture(scope="module")
 def greedy(nltcs):
     """The release of the first 4,011 margins of the paper's list."""
-    widths = critical_widths(nltcs)
-    order = sorted(widths, key=lambda s: (-widths[s], -s.bit_count(), -s))
+    found = widths(nltcs)
+    order = sorted(found, key=lambda s: (-found[s], -s.bit_count(), -s))
     return order, Release.margins(nltcs, named(nltcs, order[:4011]))
 
 
@@ -31,7 +31,7 @@ def named(table, sets):
     return [[table.names[place] for place in bits(s)] for s in sets]
 
 
-def critical_widths(table):
+def widths(table):
     """Definition 1.2 for every margin, from the dense table of all sums."""
     k, n = len(table.names), table.total
     sums = table.dense()

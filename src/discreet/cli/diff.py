@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import click
 
-from discreet.cli.options import json_option, print_json
+from discreet.cli.options import html_option, json_option, print_json
 
 
 @click.command("diff", epilog="Example: discreet diff last-year.json this-year.json")
 @click.argument("old")
 @click.argument("new")
+@html_option
 @json_option
-def diff_command(old: str, new: str, as_json: bool) -> None:
+def diff_command(old: str, new: str, html: str | None, as_json: bool) -> None:
     """Compare two assessments, OLD and NEW, as written by assess --json."""
-    from discreet.report.compare import compare_reports, read_report
+    from discreet.report.compare import diff
 
-    comparison = compare_reports(read_report(old), read_report(new))
+    comparison = diff(old, new)
+    if html:
+        from discreet.report.html import write_html
+
+        write_html(comparison, html, files={"New": new, "Old": old})
     if as_json:
         print_json(comparison.to_json())
     else:
         click.echo(str(comparison))
+        if html:
+            click.echo(f"Report: {html}")

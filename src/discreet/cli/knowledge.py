@@ -66,7 +66,7 @@ def _data_may_be_left_out(command: Command) -> Command:
 @click.option(
     "--prior",
     metavar="FILE",
-    help="PublicBelief before: CSV of categories (of rates, of alphas) with probability or weight.",
+    help="Believed before: CSV of categories (of rates, of alphas) with probability or weight.",
 )
 @click.option("--incidents", metavar="N|COLUMN", help="Rates: incidents of all companies alike.")
 @click.option("--companies", metavar="N|COLUMN", help="Rates: how many companies.")
@@ -115,24 +115,21 @@ def _taught(**options: Any) -> Taught:
     return _of_rates(options) if rates else _of_totals(options)
 
 
-def _rule(options: dict[str, Any], default: str, categories: tuple[str, ...] = ()) -> Any:
-    from discreet.risk.knowledge.knowledge import KnowledgeRule, Measure
-    from discreet.risk.uncertainty.named import uncertainty_named
+def _ask(data: Any, options: dict[str, Any], **more: Any) -> Taught:
+    from discreet.risk.knowledge.ask import knowledge
 
-    found = uncertainty_named(options["uncertainty"] or default, categories)
-    return KnowledgeRule(found, options["limit"], Measure(options["measure"]))
+    asked = {key: options[key] for key in ("limit", "uncertainty", "measure")}
+    return knowledge(data, **asked, **more)
 
 
 def _of_table(options: dict[str, Any]) -> Taught:
     from discreet.errors import DataError
     from discreet.intruder.predictive.priors import Dirichlet, Independent, Prior
-    from discreet.risk.knowledge.taught import taught_by_table
-    from discreet.table.table import margin_names
 
     if not options["data"] or not options["target"]:
         raise DataError("name DATA and its --target; or give --incidents, or --total.")
     table = read_data(**{key: options[key] for key in READING})
-    variable = table.variable(options["target"])
+    table.variable(options["target"])
     prior: Prior | None = None
     if options["prior"]:
         from discreet.data.pairs import read_pairs
@@ -145,22 +142,12 @@ def _of_table(options: dict[str, Any]) -> Taught:
                 "probability, or weight for a Dirichlet prior."
             )
         prior = kinds[pairs.called](pairs.numbers)
-    group, groups = options["group"], None
-    if group:
-        one = "*" not in group or group in table.names
-        groups = (table.variable(group).name,) if one else margin_names(group, table.names)
-    return taught_by_table(
-        table,
-        variable.name,
-        _rule(options, "largest", variable.categories),
-        group=groups,
-        fraction=options["fraction"],
-        prior=prior,
-    )
+    asked = {key: options[key] for key in ("target", "group", "fraction")}
+    return _ask(table, options, **asked, prior=prior)
 
 
 def _of_rates(options: dict[str, Any]) -> Taught:
-    from discreet.risk.knowledge.taught import Rates, taught_by_rates
+    from discreet.risk.knowledge.taught import Rates
 
     rows = _rows(options, (*RATES, "exposure", "insider"))
     classes = [
@@ -173,12 +160,12 @@ def _of_rates(options: dict[str, Any]) -> Taught:
         )
         for row in rows
     ]
-    return taught_by_rates(classes, _rule(options, "variance"), rate=_numbers(options["prior"]))
+    return _ask(classes, options, prior=_numbers(options["prior"]))
 
 
 def _of_totals(options: dict[str, Any]) -> Taught:
     from discreet.errors import DataError
-    from discreet.risk.knowledge.taught import Totals, taught_by_totals
+    from discreet.risk.knowledge.taught import Totals
 
     if options["alpha"] is not None and options["prior"]:
         raise DataError("--alpha says that it is known, --prior that it is not; give one.")
@@ -187,7 +174,7 @@ def _of_totals(options: dict[str, Any]) -> Taught:
         for row in _rows(options, TOTALS)
     ]
     alpha = options["alpha"] if options["alpha"] is not None else _numbers(options["prior"])
-    return taught_by_totals(classes, _rule(options, "relative"), alpha=alpha)
+    return _ask(classes, options, prior=alpha)
 
 
 def _rows(options: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_file, how_to_read, json_option, print_json
+from discreet.cli.options import data_file, how_to_read, html_option, json_option, show
 
 
 @click.command(
@@ -44,7 +44,7 @@ from discreet.cli.options import data_file, how_to_read, json_option, print_json
 @click.option("--codebook", metavar="FILE", help="TOML: categories, weights, sampling fraction.")
 @click.option("--table", metavar="NAME", help="The table of a database URL.")
 @how_to_read
-@click.option("--html", metavar="OUT", help="Write the report, one self-contained file.")
+@html_option
 @json_option
 @click.pass_context
 def uniques_command(
@@ -61,29 +61,16 @@ def uniques_command(
 
     The most exposed records are shown by row number only. Exit code 1: a class is smaller than K.
     """
-    from discreet.data.files import check_writable
     from discreet.look.progress import working
-    from discreet.risk.uniques.uniques import uniqueness
+    from discreet.risk.uniques.uniques import uniques
 
-    if html:
-        check_writable(html)
     with working("counting"):
-        found = uniqueness(data, keys, **options)
-    if html:
-        from discreet.report.uniques_html import write_uniques_html
-
-        write_uniques_html(html, found, k=k, data=data_file(data))
+        found = uniques(data, keys, **options)
     passed = k is None or found.anonymity.k >= k
+    document = None
     if as_json:
         verdict = None if k is None else "PASS" if passed else "FAIL"
         below = None if k is None else found.anonymity.below(k)
-        print_json({"verdict": verdict, "k": k, "below_k": below} | found.to_json())
-    else:
-        from rich.console import Console
-
-        from discreet.report.uniques_text import print_uniqueness
-
-        print_uniqueness(found, Console(highlight=False), k=k)
-        if html:
-            click.echo(f"Report: {html}")
+        document = {"verdict": verdict, "k": k, "below_k": below} | found.to_json()
+    show(found, html=html, document=document, k=k, data=data_file(data))
     ctx.exit(0 if passed else 1)

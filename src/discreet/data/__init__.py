@@ -1,0 +1,1 @@
+"""Records: where they come from, what their columns mean, counting inside the engine."""

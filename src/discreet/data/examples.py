@@ -83,3 +83,12 @@ def find_example(name: str) -> Example:
         f"there is no example {name!r}; there are "
         f"{', '.join(example.name for example in EXAMPLES)}."
     )
+
+
+def examples() -> tuple[Example, ...]:
+    """The data sets with known answers; `load("example:NAME")` reads one.
+
+    >>> [example.name for example in examples()]
+    ['tract', 'estates', 'czech', 'blond', 'nltcs']
+    """
+    return EXAMPLES

@@ -1,0 +1,1 @@
+"""From risk and worth to a decision."""

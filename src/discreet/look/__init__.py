@@ -1,0 +1,1 @@
+"""How things look: words, colours, charts, progress."""

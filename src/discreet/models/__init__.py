@@ -1,0 +1,1 @@
+"""Log-linear models: fits, searches, spaces of models; shares that differ by domain."""

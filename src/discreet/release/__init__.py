@@ -1,0 +1,1 @@
+"""What is public, and never the confidential table."""

@@ -1,0 +1,1 @@
+"""Results as pages: in a terminal, as HTML, as files."""

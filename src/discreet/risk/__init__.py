@@ -1,0 +1,1 @@
+"""What an intruder could learn, from the side of the custodian, who has the table."""

@@ -1,0 +1,1 @@
+"""Tables of counts: named axes, margins and their lattice, formulas, graphs."""

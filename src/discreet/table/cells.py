@@ -9,12 +9,13 @@ from typing import Any
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
+from discreet.look.result import Result
 from discreet.table.axes import Axes
 from discreet.table.keys import Codes, Counts
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Cells(Result):
     """Cells by their codes (cells x variables); `counts` is what the custodian knows of them."""
 
     variables: tuple[Variable, ...]
@@ -43,10 +44,9 @@ class Cells:
     def __repr__(self) -> str:
         return f"Cells({len(self):,} of {' x '.join(self.names)})"
 
-    def _repr_html_(self) -> str:
+    def _first(self, most: int) -> Any:
         count = "count" + "_" * ("count" in self.names)
-        shown = self.take(slice(20)).to_frame(count=count).to_html(index=False)
-        return f"<p>{self!r}</p>{shown}"
+        return self.take(slice(most)).to_frame(count=count)
 
     def label(self, row: int) -> dict[str, str]:
         """The cell as a mapping from variable to category."""

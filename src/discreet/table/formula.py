@@ -167,7 +167,8 @@ class Formula:
 
 
 def as_formula(formula: str | Formula | Iterable[Iterable[str]], names: tuple[str, ...]) -> Formula:
-    """A formula over `names` from text, margins or another formula."""
+    """A formula over `names` from text, margins, another formula, or a release."""
+    formula = getattr(formula, "formula", formula)
     if isinstance(formula, str):
         return Formula.parse(formula, names)
     margins = formula.margins if isinstance(formula, Formula) else formula

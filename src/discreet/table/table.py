@@ -18,6 +18,7 @@ from discreet.data.codebook import Codebook, Variable
 from discreet.data.count import LARGEST_COUNT
 from discreet.data.frames import label
 from discreet.errors import DataError, FormulaError
+from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.table.axes import Axes
 from discreet.table.cells import Cells
@@ -41,7 +42,7 @@ MOST_AXES = 64  # of a numpy array
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Result):
     """A cross-classification: the non-zero cells in row-major order, and their counts.
 
     `impossible` are the combinations of categories that nobody can have, as `excluding` adds them;
@@ -189,8 +190,8 @@ class Table:
         cells = f"{len(self):,} of {_shown(self.size)} cells"
         return f"Table({' x '.join(axes) or 'total'}: {self.total:,} in {cells})"
 
-    def _repr_html_(self) -> str:
-        return self.nonzero()._repr_html_().replace(repr(self.nonzero()), repr(self), 1)
+    def _first(self, most: int) -> Any:
+        return self.nonzero()._first(most)
 
     # Tables made from it
 

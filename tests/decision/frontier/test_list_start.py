@@ -11,7 +11,7 @@ from discreet.data.codebook import Variable
 from discreet.decision.frontier import list_start
 from discreet.decision.frontier.frontier import frontier
 from discreet.decision.frontier.list_start import longest_prefix
-from discreet.decision.frontier.widths import critical_widths
+from discreet.decision.frontier.widths import widths
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.bounds.bounder import bounds
@@ -70,7 +70,7 @@ def test_it_never_stops_before_sharp_bounds_do(case, beta):
 
 def test_many_parts_and_the_sets_that_all_faces_imply(monkeypatch):
     table = load("example:czech")
-    ordered = critical_widths(table).ordered()
+    ordered = widths(table).ordered()
     whole = longest_prefix(table, ordered, table.small(), 3)
     monkeypatch.setattr(list_start, "AT_ONCE", 2)
     assert longest_prefix(table, ordered, table.small(), 3) == whole
@@ -82,16 +82,16 @@ def test_many_parts_and_the_sets_that_all_faces_imply(monkeypatch):
 def test_against_the_lists_of_the_2002_paper(nltcs, beta, printed, ours):
     """Dobra, Erosheva & Fienberg 2002, section 1.5.1, cut the list by the shuttle's bounds, which
     are tighter; those of the margins alone would release all 6,559 at beta = 3."""
-    widths = critical_widths(nltcs, beta=beta)
-    wide = {s for s, w in zip(widths.sets, widths.width, strict=True) if w >= beta}
-    ordered = [s for s in widths.ordered() if s in wide]
+    found = widths(nltcs, beta=beta)
+    wide = {s for s, w in zip(found.sets, found.width, strict=True) if w >= beta}
+    ordered = [s for s in found.ordered() if s in wide]
     assert longest_prefix(nltcs, ordered, nltcs.small(), beta) == (ours, beta)
     assert printed <= ours < len(ordered)
 
 
 def test_no_time_no_cells_no_list():
     table = load("example:czech")
-    ordered = critical_widths(table).ordered()
+    ordered = widths(table).ordered()
     assert longest_prefix(table, ordered, table.small(), 3, seconds=-1) == (0, table.total)
     assert longest_prefix(table, [], table.small(), 3) == (0, table.total)
     nothing = table.small().take(slice(0))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.cli.widths import widths_command
 from discreet.data.codebook import Variable
-from discreet.decision.frontier.widths import critical_widths
+from discreet.decision.frontier.widths import widths
 from discreet.errors import DisclosureError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.look.theme import NARROW
@@ -62,10 +62,10 @@ def random_table(sizes, records, seed):
 @settings(max_examples=150)
 def test_widths_are_the_narrowest_bounds_of_the_most_parsimonious_model(array, small):
     table = named(array)
-    widths = critical_widths(table, small=small)
-    assert widths.complete
-    for s, width in zip(widths.sets, widths.width, strict=True):
-        model = [widths.margin(m) for m in most_parsimonious(s, array.ndim)]
+    known = widths(table, small=small)
+    assert known.complete
+    for s, width in zip(known.sets, known.width, strict=True):
+        model = [known.margin(m) for m in most_parsimonious(s, array.ndim)]
         found = bounds(Release.margins(table, model), table.small(small))
         assert width == found.narrowest == by_definition(table, s, small)
 
@@ -73,9 +73,9 @@ def test_widths_are_the_narrowest_bounds_of_the_most_parsimonious_model(array, s
 @given(tables())
 @settings(max_examples=50)
 def test_a_superset_is_never_wider(array):
-    widths = critical_widths(named(array))
-    width = dict(zip(widths.sets, widths.width, strict=True))
-    for s in widths.sets:
+    found = widths(named(array))
+    width = dict(zip(found.sets, found.width, strict=True))
+    for s in found.sets:
         assert all(width[s] <= width[child] for child in children(s) if child)
 
 
@@ -84,8 +84,8 @@ def test_a_superset_is_never_wider(array):
 def test_names_and_categories_do_not_matter(data, array):
     order = data.draw(st.permutations(range(array.ndim)))
     flips = [data.draw(st.permutations(range(n))) for n in array.shape]
-    here = critical_widths(named(array))
-    there = critical_widths(named(array[np.ix_(*flips)].transpose(order)))
+    here = widths(named(array))
+    there = widths(named(array[np.ix_(*flips)].transpose(order)))
     for s, width in zip(here.sets, here.width, strict=True):
         assert width == there.of([chr(65 + order.index(p)) for p in bits(s)])
 
@@ -93,7 +93,7 @@ def test_names_and_categories_do_not_matter(data, array):
 @given(tables(), st.integers(1, 6))
 @settings(max_examples=50)
 def test_beta_leaves_out_only_margins_below_it(array, beta):
-    every, some = critical_widths(named(array)), critical_widths(named(array), beta=beta)
+    every, some = widths(named(array)), widths(named(array), beta=beta)
     width = dict(zip(every.sets, every.width, strict=True))
     assert all(width[s] == w for s, w in zip(some.sets, some.width, strict=True))
     for s in set(every.sets) - set(some.sets):
@@ -109,30 +109,30 @@ def test_beta_leaves_out_only_margins_below_it(array, beta):
 )
 def test_widths_of_sparse_tables(sizes, records, max_order):
     table = random_table(sizes, records, 5)
-    widths = critical_widths(table, max_order=max_order)
-    chosen = range(0, len(widths), 1 if len(widths) < 300 else 97)
-    assert all(widths.width[row] == by_definition(table, widths.sets[row], 2) for row in chosen)
+    found = widths(table, max_order=max_order)
+    chosen = range(0, len(found), 1 if len(found) < 300 else 97)
+    assert all(found.width[row] == by_definition(table, found.sets[row], 2) for row in chosen)
 
 
 def test_totals_beyond_32_bits():
     table = named(np.array([[2**33, 2**32], [1, 2**32]]))
-    widths = critical_widths(table)
-    assert [widths.of(m) for m in ("A", "B", "A*B")] == [2**32 + 1, 2**32 + 1, 0]
+    found = widths(table)
+    assert [found.of(m) for m in ("A", "B", "A*B")] == [2**32 + 1, 2**32 + 1, 0]
 
 
 def test_the_list_puts_wide_margins_first_and_breaks_ties_by_order_and_number():
-    widths = critical_widths(load("example:czech"))
-    width = dict(zip(widths.sets, widths.width.tolist(), strict=True))
-    ranks = [(-width[s], -s.bit_count(), -s) for s in widths.ordered()]
+    found = widths(load("example:czech"))
+    width = dict(zip(found.sets, found.width.tolist(), strict=True))
+    ranks = [(-width[s], -s.bit_count(), -s) for s in found.ordered()]
     assert ranks == sorted(ranks)
-    assert widths.to_frame()["width"].tolist() == [width[s] for s in widths.ordered()]
-    assert widths.worst(6) == (0b111111,)
-    assert [widths.label(s) for s in widths.worst(3, 2)] == ["B*C*F", "A*B*C"]
+    assert found.to_frame()["width"].tolist() == [width[s] for s in found.ordered()]
+    assert found.worst(6) == (0b111111,)
+    assert [found.label(s) for s in found.worst(3, 2)] == ["B*C*F", "A*B*C"]
 
 
 def test_scores_are_means_over_the_margins_with_the_variable():
-    widths = critical_widths(load("example:tract"))
-    scores = widths.scores()
+    found = widths(load("example:tract"))
+    scores = found.scores()
     assert scores.to_json() == {"Race": 1.75, "Gender": 2.75, "Income": 2.75}
     assert scores["Race"] == (5 + 1 + 1 + 0) / 4
     assert scores.groups() == (("Race",), ("Gender", "Income"))
@@ -141,28 +141,28 @@ def test_scores_are_means_over_the_margins_with_the_variable():
 
 def test_scores_say_which_orders_they_are_over():
     czech = load("example:czech")
-    cut = critical_widths(czech, max_order=2)
+    cut = widths(czech, max_order=2)
     assert "up to 2 variables" in cut.scores().basis
     assert cut.not_computed == "42 of 63 margins not computed: those of more than 2 variables"
-    alike = critical_widths(czech, max_order=1).scores()
+    alike = widths(czech, max_order=1).scores()
     assert len(alike.groups()) == 1
     assert alike.words(1) == "all alike"
-    searched = critical_widths(czech, beta=30)
+    searched = widths(czech, beta=30)
     assert searched.orders == (1, 2, 3)
-    assert searched.scores().to_json() == critical_widths(czech, max_order=3).scores().to_json()
+    assert searched.scores().to_json() == widths(czech, max_order=3).scores().to_json()
     assert "a margin with a width below 30" in searched.not_computed
     assert "more than" not in searched.not_computed
 
 
 def test_a_margin_that_was_not_computed_is_no_guess():
-    widths = critical_widths(load("example:czech"), max_order=2)
-    assert widths.of(["F", "B"]) == widths.of("B*F") == 126
+    found = widths(load("example:czech"), max_order=2)
+    assert found.of(["F", "B"]) == found.of("B*F") == 126
     with pytest.raises(DisclosureError, match=r"A\*B\*C is not known: 42 of 63"):
-        widths.of("A*B*C")
+        found.of("A*B*C")
     with pytest.raises(DisclosureError, match="2 margins"):
-        widths.of("A + B")
+        found.of("A + B")
     with pytest.raises(DisclosureError, match="unknown variable"):
-        widths.of(["Z"])
+        found.of(["Z"])
 
 
 @pytest.mark.parametrize(
@@ -176,34 +176,34 @@ def test_a_margin_that_was_not_computed_is_no_guess():
 )
 def test_wrong_arguments(options, says):
     with pytest.raises(DisclosureError, match=says):
-        critical_widths(load("example:czech"), **options)
+        widths(load("example:czech"), **options)
 
 
 def test_tables_without_an_answer():
     with pytest.raises(DisclosureError, match="no count from 1 to 2"):
-        critical_widths(named(np.array([[3, 4], [5, 0]])))
+        widths(named(np.array([[3, 4], [5, 0]])))
     with pytest.raises(DisclosureError, match="at most 5, or give beta"):
-        critical_widths(random_table((2,) * 53, 50, 1))
+        widths(random_table((2,) * 53, 50, 1))
 
 
 def test_one_line_and_a_table_in_a_notebook():
-    widths = critical_widths(load("example:czech"))
-    assert repr(widths) == "Widths(63 of 63 margins of 6 variables: 0 to 260 at 3 small cells)"
-    assert widths._repr_html_().count("<tr") == 21
-    assert repr(widths.scores()).startswith("Scores(6 variables: 52.25 (F) to 89.91 (D); mean")
-    assert widths.to_frame("arrow").num_rows == 63
+    found = widths(load("example:czech"))
+    assert repr(found) == "Widths(63 of 63 margins of 6 variables: 0 to 260 at 3 small cells)"
+    assert found._repr_html_().count("<tr") == 21
+    assert repr(found.scores()).startswith("Scores(6 variables: 52.25 (F) to 89.91 (D); mean")
+    assert found.to_frame("arrow").num_rows == 63
 
 
 @pytest.mark.parametrize("width", [660, NARROW])
 def test_charts_say_the_finding(width):
-    widths = critical_widths(load("example:czech"))
-    boxes = json.dumps(widths.plot(width=width).to_dict())
+    found = widths(load("example:czech"))
+    boxes = json.dumps(found.plot(width=width).to_dict())
     assert (
         "falls from 260 with 1 variable to 0 with 6 variables"
-        in widths.plot().to_dict()["description"]
+        in found.plot().to_dict()["description"]
     )
     assert "symlog" in boxes
-    bars = widths.scores().plot(width=width)
+    bars = found.scores().plot(width=width)
     assert bars.to_dict()["description"] == "F is very problematic"
     assert "52.25" in json.dumps(bars.to_dict())
     bars.to_json()

@@ -427,7 +427,7 @@ def test_a_column_n_beside_its_capital(areas):
         ("", (*NAMES, "--disclosure-loss", "luck"), "no loss of disclosure 'luck'"),
         ("", (*NAMES, "--ratio", "1", "--share", "0.5"), "ratio and share are given"),
         ("", (*NAMES, "--alpha", "1"), "alpha is given without beta"),
-        ("", (*NAMES, "--chart", "curve.gif"), "end its name in .html, .svg or .png"),
+        ("", (*NAMES, "--chart", "curve.gif"), "end its name with .png, .svg, .html"),
         ("", (*NAMES[:2], "--population", "n", "--cell-count", "y"), "name three columns"),
     ],
 )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.decision.users.choose import choose
-from discreet.decision.users.users import Measure, Outlook, identified, tightness, true_table
+from discreet.decision.users.users import Measured, Outlook, identified, tightness, true_table
 from discreet.errors import DataError, SolverError
 from discreet.look.theme import NARROW
 from discreet.release.release import Release
@@ -80,7 +80,7 @@ def test_the_json():
 def test_doubt_is_review():
     """A risk that is not known is never chosen; one by a sample is, with REVIEW."""
     sampled = Outlook("x", ("t",), *(None,) * 6, exact=False)
-    masks = {"unknown": None, "sampled": Measure(0.1, (sampled,)), "exact": 0.1}
+    masks = {"unknown": None, "sampled": Measured(0.1, (sampled,)), "exact": 0.1}
     choice = choose(masks, risk=lambda m: m, utility=lambda m: 2 if m != 0.1 else 1, limit=0.5)
     assert choice.best == "sampled"
     assert choice.verdict == "REVIEW"

@@ -336,7 +336,7 @@ def test_the_worst_intruder_and_weighted_scientists(two):
     assert list(outlook.to_frame()["estimate"]) == [0, 0, 0, 0]
     assert outlook.to_json()["exact"] is True
     assert "4 targets" in repr(outlook)
-    assert repr(both) == "Measure(0: guesses a cell, guesses a cell)"
+    assert repr(both) == "Measured(0: guesses a cell, guesses a cell)"
 
 
 def test_wrong_input_is_a_sentence(two, tract):
@@ -352,9 +352,9 @@ def test_wrong_input_is_a_sentence(two, tract):
         user(chances=[0.5] * 4)
     with pytest.raises(DataError, match="no target"):
         User.of("x", [], loss="squared", cost=lambda *_: 0)
-    with pytest.raises(DataError, match="give numbers from 0"):
+    with pytest.raises(DataError, match="numbers from 0"):
         user(loss=lambda e, x: -1.0).outlook(release)
-    with pytest.raises(DataError, match="give numbers from 0"):
+    with pytest.raises(DataError, match="numbers from 0"):
         user(loss=lambda e, x: math.nan).outlook(release)
     with pytest.raises(DataError, match="not a number"):
         user(cost=lambda *_: math.nan).outlook(release)

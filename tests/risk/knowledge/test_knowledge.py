@@ -28,7 +28,6 @@ from discreet.risk.knowledge.intruders import (
 from discreet.risk.knowledge.knowledge import (
     KnowledgeRule,
     Measure,
-    knowledge,
     knowledge_gain,
     relative_gain,
 )
@@ -89,7 +88,7 @@ def test_a_limit_on_the_gain_is_a_limit_on_knowledge(prior, posterior, limit):
     assert relative.judge(after, before).within == (share <= limit)
     assert (Entropy()(before) <= most_before(relative, after)) == (share <= limit)
     assert KnowledgeRule(Entropy(), limit).judge(after).within == (
-        knowledge(Entropy(), after) >= limit
+        Entropy()(after) >= limit
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from discreet.risk.uniques.anonymity import diversity
 from discreet.risk.uniques.classes import key_classes
 from discreet.risk.uniques.suda import special_uniques
-from discreet.risk.uniques.uniques import uniqueness
+from discreet.risk.uniques.uniques import uniques
 
 KEYS = "residence,gender,education,labor"
 PEOPLE = pd.DataFrame(
@@ -27,7 +27,7 @@ PEOPLE = pd.DataFrame(
 
 def test_individual_risk_by_weights():
     """Tables 4.1 and 4.4; the global risk is .01582."""
-    found = uniqueness(PEOPLE, KEYS, weights="weight").risk
+    found = uniques(PEOPLE, KEYS, weights="weight").risk
     printed = {1: 0.0054, 3: 0.0251, 4: 0.0126, 5: 0.0282, 7: 0.0290, 8: 0.0251, 9: 0.0074}
     for row, risk in found.to_frame().set_index("first_row")["risk"].items():
         assert risk == pytest.approx(printed[row], abs=5e-5)

@@ -30,7 +30,7 @@ from discreet.risk.uniques.anonymity import diversity, k_anonymity
 from discreet.risk.uniques.classes import KeyClasses, key_classes
 from discreet.risk.uniques.individual import IndividualRisk, Sampling, expected_inverse
 from discreet.risk.uniques.population import population_uniques
-from discreet.risk.uniques.uniques import uniqueness
+from discreet.risk.uniques.uniques import uniques
 from discreet.table.table import Table
 
 KEYS = "sex,age,town"
@@ -161,10 +161,10 @@ def test_another_engine_says_the_same(tmp_path):
         PEOPLE.to_sql("people", connection, index=False)
     asked = {"keys": KEYS, "weights": "w", "household": "home", "sensitive": "ill"}
     url = f"sqlite:///{tmp_path / 'people.db'}"
-    found = uniqueness(url, table="people", **asked)
-    assert found.to_json() == uniqueness(PEOPLE, **asked).to_json()
+    found = uniques(url, table="people", **asked)
+    assert found.to_json() == uniques(PEOPLE, **asked).to_json()
     with pytest.raises(DataError, match="'ill' are string; give a column of numbers"):
-        uniqueness(url, KEYS, table="people", weights="ill")
+        uniques(url, KEYS, table="people", weights="ill")
 
 
 # l-diversity and t-closeness
@@ -196,7 +196,7 @@ def test_diversity_where_missing_keys_match_anything():
     assert frame["t_equal"].tolist() == pytest.approx([1 / 8, 1 / 8, 3 / 8, 3 / 8, 1 / 8, 1 / 8])
     assert found.ratio(2).tolist() == [1, 1, math.inf, math.inf, 1, 1]
     assert found.disclosed == 2
-    said = uniqueness(PEOPLE, KEYS, sensitive="ill", missing="any").to_json()["diversity"]
+    said = uniques(PEOPLE, KEYS, sensitive="ill", missing="any").to_json()["diversity"]
     assert said["recursive"]["records"] == 2
     with pytest.raises(DataError, match="missing is 'all'"):
         diversity(PEOPLE, KEYS, "ill", missing="all")
@@ -323,7 +323,7 @@ def test_individual_risk_at_the_extremes():
 def test_the_risk_of_weighted_records_and_households():
     """Row 4: f = 1, p = 1/12. Row 3 shares f = 2, p = 2/22. Home 2 has both:
     1 - (1 - r3) (1 - r4)."""
-    found = uniqueness(PEOPLE, KEYS, weights="w", household="home", sensitive="ill")
+    found = uniques(PEOPLE, KEYS, weights="w", household="home", sensitive="ill")
     r4 = math.log(12) / 12 / (11 / 12)
     p = 2 / 22
     r3 = p * (p * math.log(p) + 1 - p) / (1 - p) ** 2
@@ -336,7 +336,7 @@ def test_the_risk_of_weighted_records_and_households():
     assert homes["members"].sum() == 8
     assert found.households.expected_records >= found.risk.expected
     assert len(found.to_frame("polars")) == 6
-    assert "Uniqueness(8 records" in repr(found)
+    assert "Uniques(8 records" in repr(found)
     assert found.exposed(1)["row"].tolist() == [7]
     for chart in (found.plot(), found.anonymity.plot()):
         assert chart.to_dict()["layer"]
@@ -344,12 +344,12 @@ def test_the_risk_of_weighted_records_and_households():
 
 def test_a_household_with_a_sure_member_is_found():
     frame = pd.DataFrame({"x": [*"abbb"], "h": [0, 0, 1, 1]})
-    homes = uniqueness(frame, "x", household="h").households
+    homes = uniques(frame, "x", household="h").households
     assert homes.risk.tolist() == pytest.approx([1, 1 - (2 / 3) ** 2])
 
 
 def test_a_file_without_a_population_is_the_population():
-    found = uniqueness(PEOPLE, KEYS)
+    found = uniques(PEOPLE, KEYS)
     assert found.population is None
     assert found.risk.expected == pytest.approx(6)  # one a class
 
@@ -395,7 +395,7 @@ def test_tau_of_a_known_population():
     sizes = people.groupby([*"abcd"])["a"].transform("size")
     chosen = rng.random(20_000) < 0.1
     sample = people[chosen]
-    found = uniqueness(sample, "a,b,c,d", population=20_000).population
+    found = uniques(sample, "a,b,c,d", population=20_000).population
     alone = sample.groupby([*"abcd"])["a"].transform("size") == 1
     behind = sizes[chosen][alone]
     assert len(found) == len(behind)
@@ -419,7 +419,7 @@ def test_keys_that_depend_on_each_other_get_a_model_that_says_so(seed):
     sample = people[chosen]
     behind = people.groupby([*"abcd"])["a"].transform("size")[chosen]
     behind = behind[sample.groupby([*"abcd"])["a"].transform("size") == 1]
-    found = uniqueness(sample, "a,b,c,d", population=60_000).population
+    found = uniques(sample, "a,b,c,d", population=60_000).population
     assert found.model != "log-linear a + b + c + d"
     assert found.rehearsal.agrees
     assert abs(found.tau1 - (behind == 1).sum()) < 4 * found.standard_error
@@ -473,27 +473,27 @@ def test_tau_laws(seed, pi):
 )  # fmt: skip
 def test_wrong_input_is_named(options, said):
     with pytest.raises(DataError, match=said):
-        uniqueness(PEOPLE, **options)
+        uniques(PEOPLE, **options)
 
 
 def test_constant_keys_and_weights_below_one():
     with pytest.raises(DataError, match="all records are alike in x, y: constant keys"):
-        uniqueness(pd.DataFrame({"x": [1, 1], "y": [2, 2], "z": [1, 2]}), "x,y")
+        uniques(pd.DataFrame({"x": [1, 1], "y": [2, 2], "z": [1, 2]}), "x,y")
     frame = PEOPLE.assign(w=[1, 1, 0.5, 1, float("nan"), 1, 1, 1])
     with pytest.raises(DataError, match=r"row 3 of the frame has the weight 0\.5 in 'w'"):
-        uniqueness(frame, KEYS, weights="w")
+        uniques(frame, KEYS, weights="w")
     frame["w"] = [1, 1, 1, 1, 1, 1, 1, float("inf")]
     with pytest.raises(DataError, match="row 8"):
-        uniqueness(frame, KEYS, weights="w")
+        uniques(frame, KEYS, weights="w")
     dates = PEOPLE.assign(w=pd.to_datetime("2020-01-01"))
     with pytest.raises(DataError, match="are timestamp"):
-        uniqueness(dates, KEYS, weights="w")
+        uniques(dates, KEYS, weights="w")
 
 
 def test_tables_have_no_rows():
     table = Table.of([[1, 4], [2, 1]], A=range(2), B=range(2))
     assert k_anonymity(table, "A,B").uniques == 2
-    assert "row" not in uniqueness(table, "A,B").to_frame()
+    assert "row" not in uniques(table, "A,B").to_frame()
     with pytest.raises(DataError, match="households need records"):
-        uniqueness(table, "A,B", household="H")
+        uniques(table, "A,B", household="H")
     assert list(itertools.chain(*k_anonymity(table, "A").bands()))[:2] == [3, 4]

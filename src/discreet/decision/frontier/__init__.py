@@ -1,0 +1,1 @@
+"""What could be released at most."""

@@ -1,0 +1,1 @@
+"""May these tables be published? Policy, rules, verdict, assessment."""

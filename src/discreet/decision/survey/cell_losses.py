@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.population.sample_cell import PopulationCounts
-from discreet.look.palette import number, plural
+from discreet.look.words import number, plural
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

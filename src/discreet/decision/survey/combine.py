@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from discreet.decision.survey.publish import Publication
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
-from discreet.look.palette import number, plural
+from discreet.look.result import Result
+from discreet.look.words import number, plural
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -33,7 +34,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Combination:
+class Combination(Result):
     """Groups of neighbouring cells, and which can be published."""
 
     publication: Publication

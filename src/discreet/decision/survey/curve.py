@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.look.palette import number, percent
+from discreet.look.result import Result
+from discreet.look.words import number, percent
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -29,7 +30,7 @@ class Edge(StrEnum):
 
 
 @dataclass(frozen=True)
-class Rule:
+class CutRule:
     """One of: a constant ratio, a share of the data published, a share of the risk."""
 
     ratio: float | None = None
@@ -44,7 +45,7 @@ class Rule:
         share: float | None = None,
         risk: float | None = None,
         edge: str = "whole",
-    ) -> Rule:
+    ) -> CutRule:
         """Without any of the three, the ratio 1: publish where R1 < R0."""
         given = {"ratio": ratio, "share": share, "risk": risk}
         said = [name for name, value in given.items() if value is not None]
@@ -79,7 +80,7 @@ def ranks(R1: Floats, R0: Floats) -> Floats:
     return np.where(R0 > 0, ratio, np.where(R1 > 0, np.inf, FREE))
 
 
-def chosen(rule: Rule, rank: Floats, risk: Floats, loss: Floats) -> Floats:
+def chosen(rule: CutRule, rank: Floats, risk: Floats, loss: Floats) -> Floats:
     """How probably each cell is published; `risk` and `loss` are what each adds to the totals."""
     if rule.ratio is not None:
         return np.asarray(rank < rule.ratio, np.float64)
@@ -111,7 +112,7 @@ def chosen(rule: Rule, rank: Floats, risk: Floats, loss: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Result):
     """Risk taken and loss left as ever more is published: from (0, all) to (all, 0).
 
     >>> curve = Curve.of(np.array([0.5, 0.9]), np.array([1.0, 1.0]), np.array([1.0, 2.0]))
@@ -144,7 +145,7 @@ class Curve:
     def loss_at(self, risk: float, *, edge: str = "random") -> float:
         """The share suppressed if the risk is that share: one cell at random, or whole cells."""
         taken, left = self.relative
-        if Rule.of(risk=risk, edge=edge).edge is Edge.RANDOM:
+        if CutRule.of(risk=risk, edge=edge).edge is Edge.RANDOM:
             last = int(np.searchsorted(taken, risk, side="right"))
             if last == len(taken):
                 return float(left[-1])

@@ -14,7 +14,7 @@ from discreet.decision.survey.cell_losses import (
     disclosure_loss,
     nonpublication_loss,
 )
-from discreet.decision.survey.curve import Rule
+from discreet.decision.survey.curve import CutRule
 from discreet.decision.survey.publish import DISCLOSURE, NONPUBLICATION, Publication, decided
 from discreet.errors import DataError
 from discreet.intruder.population.sample_cell import PopulationCounts
@@ -73,7 +73,7 @@ def plan(
         counts,
         BetaFit.given(alpha, beta),
         (disclosure_loss(disclosure), nonpublication_loss(nonpublication)),
-        Rule.of(ratio, share, risk, edge),
+        CutRule.of(ratio, share, risk, edge),
         columns,
         weight=shares[kind] * chance,
     )

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from discreet.decision.survey.curve import chosen, ranks
 from discreet.decision.survey.publish import Publication
 from discreet.errors import DataError
-from discreet.look.palette import number, plural
+from discreet.look.result import Result
+from discreet.look.words import number, plural
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -20,7 +21,7 @@ ESTIMATORS = ("weighted", "synthetic", "combined")
 
 
 @dataclass(frozen=True, eq=False)
-class PlugIn:
+class PlugIn(Result):
     """Estimates of Y, what rules with an estimate in place of Y publish, and the optimal rule.
 
     weighted: N y / n; synthetic: N times the share in all samples; combined: E[Y | y].

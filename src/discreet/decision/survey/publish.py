@@ -21,10 +21,11 @@ from discreet.decision.survey.cell_losses import (
     disclosure_loss,
     nonpublication_loss,
 )
-from discreet.decision.survey.curve import Curve, Edge, Rule, chosen, curves_chart, ranks
+from discreet.decision.survey.curve import Curve, CutRule, Edge, chosen, curves_chart, ranks
 from discreet.errors import DataError
 from discreet.intruder.population.sample_cell import PopulationCounts
-from discreet.look.palette import number, percent, plural
+from discreet.look.result import Paged
+from discreet.look.words import number, percent, plural
 from discreet.models.domain_shares import BetaFit, fit_beta
 from discreet.table.cells import frame
 
@@ -36,7 +37,7 @@ LADDER = 12  # ratios that are offered
 
 
 @dataclass(frozen=True, eq=False)
-class Publication:
+class Publication(Paged):
     """Cells with the risk of publishing (`R1`) and the loss of not publishing (`R0`) each.
 
     `probability` is that of being published, 0 or 1 but for the cell at a random edge; `publish` is
@@ -52,7 +53,7 @@ class Publication:
     R0: Floats
     probability: Floats
     publish: NDArray[np.bool_]
-    rule: Rule
+    rule: CutRule
     prior: BetaFit
     losses: tuple[CellLoss, CellLoss]
     columns: Mapping[str, Any]
@@ -111,7 +112,7 @@ class Publication:
         seed: int = 0,
     ) -> Publication:
         """The same cells cut elsewhere."""
-        return self._decided(Rule.of(ratio, share, risk, edge), seed)
+        return self._decided(CutRule.of(ratio, share, risk, edge), seed)
 
     def under(
         self,
@@ -162,7 +163,7 @@ class Publication:
         last = min([i for i, step in enumerate(steps) if step > high], default=len(steps) - 1)
         return steps[max(first, last - LADDER + 1) : last + 1]
 
-    def _decided(self, rule: Rule, seed: int) -> Publication:
+    def _decided(self, rule: CutRule, seed: int) -> Publication:
         risk, loss = self.R1 * self.weight, self.R0 * self.weight
         probability = chosen(rule, self.rank, risk, loss)
         drawn = probability == 1
@@ -179,9 +180,6 @@ class Publication:
             f"{percent(self.data_published)} of the data, {percent(self.risk_taken)} of the risk"
         )
         return f"Publication({many}: {shares}; {self.rule})"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
 
     def to_frame(self, kind: str = "pandas", *, ordered: bool = False) -> Any:
         """One row a cell: its columns, R0, R1, ratio, publish; `ordered` as they are published."""
@@ -260,7 +258,7 @@ def publish(
         counts,
         found,
         (disclosure_loss(disclosure), nonpublication_loss(nonpublication)),
-        Rule.of(ratio, share, risk, edge),
+        CutRule.of(ratio, share, risk, edge),
         named,
         seed=seed,
     )
@@ -270,7 +268,7 @@ def decided(
     counts: PopulationCounts,
     prior: BetaFit,
     losses: tuple[CellLoss, CellLoss],
-    rule: Rule,
+    rule: CutRule,
     columns: Mapping[str, Any],
     *,
     weight: Floats | None = None,

@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.decision.law.verdict import Verdict
-from discreet.decision.users.users import Measure, User, data_utility, disclosure_risk
+from discreet.decision.users.users import Measured, User, data_utility, disclosure_risk
 from discreet.errors import DataError, SolverError
+from discreet.look.result import Result
 from discreet.look.words import number, plural
 from discreet.release.release import Release
 from discreet.table.cells import frame
 from discreet.utility.margins import margin_utility
 
 ALIKE = 1e-9  # utilities as near as this, relatively, are the same
-Judge = User | Sequence[User] | Callable[[Any], float | Measure | None]
+Judge = User | Sequence[User] | Callable[[Any], float | Measured | None]
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Mask:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(Result):
     """All masks, and the best one, if any is within the limit."""
 
     masks: tuple[Mask, ...]
@@ -108,9 +109,6 @@ class Choice:
             },
             kind,
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -187,7 +185,7 @@ def _judged(name: str, mask: Any, risk: Judge, utility: Judge | None, limit: flo
         worth = data_utility(mask, *_users(utility))
     else:
         worth = utility(mask)
-    exact = all(part.exact for part in (taken, worth) if isinstance(part, Measure))
+    exact = all(part.exact for part in (taken, worth) if isinstance(part, Measured))
     value = None if taken is None else float(taken)
     if worth is None or math.isnan(float(worth)) or (value is not None and math.isnan(value)):
         raise DataError(

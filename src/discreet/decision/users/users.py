@@ -22,6 +22,7 @@ from discreet.errors import DataError
 from discreet.intruder.belief.atoms import check_lengths, checked_mass, plain
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.posterior.whole_table import Model
+from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.risk.uncertainty.base import Uncertainty, points
 from discreet.risk.uncertainty.named import as_uncertainty
@@ -80,7 +81,7 @@ def _at_least(belief: Belief, u: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class Outlook(Result):
     """What the agency expects of one user of a release, target by target."""
 
     user: str
@@ -217,7 +218,7 @@ def own_loss(loss: str | Uncertainty | Callable[[Any, Any], float], idle: float)
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class Measured:
     """A disclosure risk or data utility, with the users that it comes from."""
 
     value: float
@@ -232,24 +233,24 @@ class Measure:
 
     def __repr__(self) -> str:
         users = ", ".join(outlook.user for outlook in self.outlooks)
-        return f"Measure({self.value:.6g}: {users}{'' if self.exact else '; sampled'})"
+        return f"Measured({self.value:.6g}: {users}{'' if self.exact else '; sampled'})"
 
 
-def disclosure_risk(release: Any, *intruders: User) -> Measure:
+def disclosure_risk(release: Any, *intruders: User) -> Measured:
     """(1), of the worst of several intruders (the reply to the discussion)."""
     if not intruders:
         raise DataError("a disclosure risk needs an intruder; give at least one.")
     found = tuple(intruder.outlook(release) for intruder in intruders)
-    return Measure(max(outlook.loss for outlook in found), found)
+    return Measured(max(outlook.loss for outlook in found), found)
 
 
-def data_utility(release: Any, *users: User, weights: ArrayLike | None = None) -> Measure:
+def data_utility(release: Any, *users: User, weights: ArrayLike | None = None) -> Measured:
     """(2), of several users weighted; alike if no weights are given."""
     if not users:
         raise DataError("a data utility needs a user; give at least one.")
     shares = _shares(weights, users, "weight", "users")
     found = tuple(user.outlook(release) for user in users)
-    return Measure(-float(_times(shares, np.array([o.loss for o in found])).sum()) + 0.0, found)
+    return Measured(-float(_times(shares, np.array([o.loss for o in found])).sum()) + 0.0, found)
 
 
 # The three measures of section 4

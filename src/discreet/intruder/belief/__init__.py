@@ -1,0 +1,1 @@
+"""A belief about one number or category: a predictive distribution."""

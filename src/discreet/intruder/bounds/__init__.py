@@ -1,0 +1,1 @@
+"""Feasible intervals: what a release says for certain."""

@@ -1,0 +1,1 @@
+"""How many people of the population are behind the cells of a sample."""

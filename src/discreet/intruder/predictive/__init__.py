@@ -1,0 +1,1 @@
+"""What tables, rates and totals tell of one person, company or value."""

@@ -1,0 +1,1 @@
+"""What a refusal tells: the tables for which the rule would have refused."""

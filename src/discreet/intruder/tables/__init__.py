@@ -1,0 +1,1 @@
+"""The tables that fit a release: how many there are, one by one, or drawn."""

@@ -1,0 +1,1 @@
+"""Tables that fit a release and prove how far its cells vary."""

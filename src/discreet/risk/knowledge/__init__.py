@@ -1,0 +1,1 @@
+"""What a release teaches about one person, and rules that limit it."""

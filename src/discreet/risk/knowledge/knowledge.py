@@ -30,11 +30,6 @@ class Measure(StrEnum):
     RELATIVE = "relative-gain"
 
 
-def knowledge(uncertainty: Uncertainty, posterior: Belief) -> float:
-    """The uncertainty that is left: the smaller, the more is known."""
-    return uncertainty(posterior)
-
-
 def knowledge_gain(uncertainty: Uncertainty, prior: Belief, posterior: Belief) -> float:
     """The uncertainty that is gone; negative if a release confuses.
 

@@ -22,6 +22,7 @@ from discreet.intruder.predictive.totals import (
     value_given_total,
     value_under_prior,
 )
+from discreet.look.result import Paged
 from discreet.risk.knowledge.intruders import census_standard, most_inside, outsiders
 from discreet.risk.knowledge.knowledge import KnowledgeRule, Learned, Measure
 from discreet.risk.uncertainty import Variance, variation
@@ -30,7 +31,7 @@ from discreet.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Taught:
+class Taught(Paged):
     """Every target judged; the one that is nearest to the limit, or furthest beyond it, first."""
 
     about: str

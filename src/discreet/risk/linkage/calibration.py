@@ -14,6 +14,7 @@ from discreet.intruder.linkage.encode import Encoded, encode
 from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records
+from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.risk.linkage.identification import Identification
 from discreet.table.cells import frame
@@ -61,7 +62,7 @@ class Tenth(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Result):
     """Best links in files drawn from the intruder's model.
 
     Files x sources: the `chance` of each target's best link, whether it is `right` (1 / ties) and

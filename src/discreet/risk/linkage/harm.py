@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import number, only, read_toml
 from discreet.intruder.linkage.records import Records, numbers, texts
+from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.risk.linkage.identification import Identification
 from discreet.risk.linkage.inference import (
@@ -134,7 +135,7 @@ class Costs:
 
 
 @dataclass(frozen=True, eq=False)
-class Harm:
+class Harm(Result):
     """Outcome and harm of every respondent.
 
     `by_outcome` is empty for costs that are no table. `without_link`: respondents whose value is

@@ -15,6 +15,7 @@ from discreet.intruder.linkage.encode import Encoded, _marginal, encode
 from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder, Kind
 from discreet.intruder.linkage.records import Records
+from discreet.look.result import Result
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -25,7 +26,7 @@ HALVINGS = 5  # of the last doubling: 1.02 times the least
 
 
 @dataclass(frozen=True)
-class Harmless:
+class Harmless(Result):
     """Intruders `times` less precise than assumed, or more, keep `measure` at most `limit`.
 
     None: no intruder up to 1,024 times less precise does. The risk need not fall steadily; `grid`

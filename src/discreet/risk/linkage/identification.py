@@ -14,6 +14,7 @@ from discreet.intruder.linkage.links import Links, link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.reasons import reasons
 from discreet.intruder.linkage.records import Records
+from discreet.look.result import Paged
 from discreet.look.words import plural
 from discreet.table.cells import frame
 
@@ -55,7 +56,7 @@ class TrueIdentification:
 
 
 @dataclass(frozen=True, eq=False)
-class Identification:
+class Identification(Paged):
     """What the intruder believes of every source record, and how often that is right."""
 
     links: Links

@@ -13,6 +13,8 @@ from discreet.intruder.linkage.blocking import classes
 from discreet.intruder.linkage.encode import Encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records, numbers
+from discreet.look.result import Result
+from discreet.table.cells import frame
 
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
@@ -23,7 +25,7 @@ DISTANCES = {"absolute": 1, "squared": 2}
 
 
 @dataclass(frozen=True)
-class Matching:
+class Matching(Result):
     """Released records that are closer to their parent than to any other source record."""
 
     matched: int
@@ -33,6 +35,10 @@ class Matching:
     @property
     def risk(self) -> float:
         return self.matched / self.released
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row: how many matched, of how many, by which distance."""
+        return frame({name: [value] for name, value in self.to_json().items()}, kind)
 
     def to_json(self) -> dict[str, Any]:
         said = {"matched": self.matched, "released": self.released}

@@ -1,0 +1,1 @@
+"""Risk of released margins: small counts, groups, published cells, beliefs."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from discreet.effort import Seconds
 from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.refusals.weighted_tables import judge
@@ -47,7 +49,8 @@ def believed_attributes(
     order: int = 4,
     limit: int = 20_000,
     draws: int = 10_000,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> tuple[BelievedAttribute, ...]:
     """Groups by up to `order` identifying variables in which a category has the share in truth.
@@ -64,7 +67,7 @@ def believed_attributes(
         return ()
     known = judge(
         release, lambda _: True, table.all(), weights=weights, limit=limit, draws=draws,
-        seconds=seconds, seed=seed,
+        effort=effort, seconds=seconds, seed=seed,
     )  # fmt: skip
     found = []
     for cells, sizes in having:

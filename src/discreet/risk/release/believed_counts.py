@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior
+from discreet.look.result import Paged
 from discreet.release.release import Release
 from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
@@ -24,7 +26,7 @@ LEAST_SURPRISE = 10.0  # nats
 
 
 @dataclass(frozen=True, eq=False)
-class BeliefRisk:
+class BeliefRisk(Paged):
     """What an intruder believes about small counts, held against the truth.
 
     `cells` are of the table or of a margin of it; `entropy`, `true_table` and `surprise` are about
@@ -102,11 +104,20 @@ class BeliefRisk:
             f"right, a true count has at most probability {self.truth.max(initial=0):.3f})"
         )
 
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a cell: its true count, probabilities of small counts, the best guess."""
+        return self.posterior.to_frame(kind, counts=self.cells.counts)
+
+    def plot(self, **options: Any) -> Any:
+        """How probable each count of each cell is; the true counts are outlined."""
+        return self.posterior.plot(counts=self.cells.counts, **options)
+
     def to_json(self) -> dict[str, Any]:
         tables = self.posterior.tables
         return {
             "model": self.posterior.model,
             "method": self.posterior.method,
+            "stopped": self.posterior.stopped,
             "most": float(self.truth.max(initial=0.0)),
             "right": int(self.right.sum()),
             "identified": self.identified(),
@@ -128,7 +139,8 @@ def belief_risk(
     model: str = "saturated",
     prior: float = 0.5,
     standard_error: float = 0.002,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> BeliefRisk:
     """Beliefs about the counts from 1 to `at_most`, or from 0 on, under a model of the intruder.
@@ -158,6 +170,7 @@ def belief_risk(
         model=model,
         prior=prior,
         standard_error=standard_error,
+        effort=effort,
         seconds=seconds,
         seed=seed,
     )

@@ -1,0 +1,1 @@
+"""Who stands out in a file of records."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discreet.data.classes import frame_sizes
 from discreet.data.sources import Source
 from discreet.errors import DataError
+from discreet.look.result import Result
 from discreet.look.words import number, plural
 from discreet.risk.uniques.classes import (
     KeyClasses,
@@ -33,7 +34,7 @@ BANDS = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, eq=False)
-class KAnonymity:
+class KAnonymity(Result):
     """How many records look alike: k is the smallest class (Samarati & Sweeney 1998).
 
     `sizes` are the sizes that occur, `classes` and `records` how many have each.
@@ -84,9 +85,6 @@ class KAnonymity:
             f"of {', '.join(self.keys)}, {plural(self.uniques, 'unique')})"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
-
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a size of class."""
         columns = {"size": self.sizes, "classes": self.classes, "records": self.records}
@@ -136,7 +134,7 @@ def k_anonymity(data: object, keys: str | Iterable[str], **options: Any) -> KAno
 
 
 @dataclass(frozen=True, eq=False)
-class Diversity:
+class Diversity(Result):
     """The sensitive values in each class, and how far they are from those of all records.
 
     A class with counts r1 >= r2 >= ... of its sensitive values is (Machanavajjhala et al. 2007)
@@ -205,9 +203,6 @@ class Diversity:
             f"{np.exp(self.entropy.min()):.3g}, t {self.equal.max():.3g} equal, "
             f"{self.ordered.max():.3g} ordered)"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a class, in the order of the table."""

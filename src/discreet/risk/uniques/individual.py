@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.data.classes import check_columns, group_members
 from discreet.errors import DataError
+from discreet.look.result import Result
 from discreet.look.words import percent, plural
 from discreet.risk.uniques.classes import KeyClasses
 from discreet.table.cells import frame
@@ -101,7 +102,7 @@ def _by_series(f: Floats, p: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class IndividualRisk:
+class IndividualRisk(Result):
     """Of each class the probability that one of its records is linked to the right person.
 
     The intruder picks at random among the F people of the population who look alike; F is not
@@ -142,9 +143,6 @@ class IndividualRisk:
             f"IndividualRisk({plural(self.classes.records, 'record')}, {self.sampling.words}: "
             f"{self.expected:,.4g} expected to be linked, highest risk {self.highest:.4g})"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a class: records, those who look alike, the share sampled, the risk."""
@@ -198,7 +196,7 @@ class IndividualRisk:
 
 
 @dataclass(frozen=True, eq=False)
-class HouseholdRisk:
+class HouseholdRisk(Result):
     """Of each household the probability that one member at least is linked to the right person.
 
         1 - product over its members of (1 - r_i)

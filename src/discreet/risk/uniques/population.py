@@ -19,6 +19,7 @@ from discreet.intruder.population.superpopulation import (
     poisson_unseen,
     poisson_variance,
 )
+from discreet.look.result import Result
 from discreet.models.loglinear import LogLinear
 from discreet.risk.uniques.classes import KeyClasses
 from discreet.risk.uniques.individual import Sampling
@@ -34,7 +35,7 @@ MOST_SURE = 1 << 16  # cells of a table whose fit has a standard error
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationUniques:
+class PopulationUniques(Result):
     """Risk of a sample's uniques, f = 1 (Skinner & Shlomo 2008):
 
         tau1 = sum of P(F = 1 | f = 1)      sample uniques that are population uniques

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
+from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.risk.uniques.classes import KeyClasses, key_classes
 from discreet.table.cells import Cells
@@ -24,7 +25,7 @@ MOST_SETS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class SpecialUniques:
+class SpecialUniques(Result):
     """Minimal sample uniques and their scores (Elliot, Manning & Ford 2002).
 
     A set of keys is a minimal sample unique of a record if no other record agrees with it on the
@@ -90,9 +91,6 @@ class SpecialUniques:
             f"SpecialUniques({self.special:,} of {plural(len(self), 'sample unique')} with up to "
             f"{self.largest} of {len(self.cells.names)} keys{most})"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a sample unique: its scores, its smallest set, how many sets."""

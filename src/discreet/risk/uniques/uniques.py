@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.data.codebook import Codebook
 from discreet.errors import DataError
+from discreet.look.result import Paged
 from discreet.look.words import plural
 from discreet.risk.uniques.anonymity import Diversity, KAnonymity, diversity
 from discreet.risk.uniques.classes import KeyClasses, MissingKey, key_classes
@@ -23,7 +24,7 @@ MOST = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Uniqueness:
+class Uniques(Paged):
     """k-anonymity, individual risk, population and special uniques of one choice of keys."""
 
     classes: KeyClasses
@@ -51,14 +52,11 @@ class Uniqueness:
 
     def __repr__(self) -> str:
         return (
-            f"Uniqueness({plural(self.classes.records, 'record')} by "
+            f"Uniques({plural(self.classes.records, 'record')} by "
             f"{', '.join(self.classes.keys)}: k {self.anonymity.k}, "
             f"{plural(self.anonymity.uniques, 'unique')}, {self.risk.expected:,.4g} expected to be "
             "linked)"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a class, the most exposed first."""
@@ -86,7 +84,7 @@ class Uniqueness:
         return self.risk.plot(**options)
 
 
-def uniqueness(
+def uniques(
     data: object,
     keys: str | Iterable[str],
     *,
@@ -104,14 +102,14 @@ def uniqueness(
     records: bool = False,
     crosstab: str | None = None,
     totals: str | None = None,
-) -> Uniqueness:
+) -> Uniques:
     """All about the keys of a file. The population is known by survey `weights`, its size, or the
     `fraction` sampled; without, the file is taken for the population.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"Sex": ["f", "m", "f", "m"], "Age": [30, 30, 30, 40]})
-    >>> uniqueness(people, "Sex,Age", population=40)
-    Uniqueness(4 records by Sex, Age: k 1, 2 uniques, 0.6771 expected to be linked)
+    >>> uniques(people, "Sex,Age", population=40)
+    Uniques(4 records by Sex, Age: k 1, 2 uniques, 0.6771 expected to be linked)
     """
     reading: dict[str, Any] = {
         "count": count, "codebook": codebook, "table": table,
@@ -129,7 +127,7 @@ def uniqueness(
     if sensitive is not None:
         reading["records"] = classes.source is not None  # looked at already
         values = diversity(data, keys, sensitive, missing=missing, **reading)
-    return Uniqueness(
+    return Uniques(
         classes,
         KAnonymity.of(classes),
         risk,

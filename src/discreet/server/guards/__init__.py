@@ -1,0 +1,1 @@
+"""What stands before every request: sizes, rates, origins, errors of one shape."""

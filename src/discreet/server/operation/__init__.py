@@ -1,0 +1,1 @@
+"""Health, metrics, logs and what is done every few seconds."""

@@ -1,0 +1,1 @@
+"""What the public and the staff are shown of what is out."""

@@ -1,0 +1,1 @@
+"""Linear bounds at any size, by projections, sixteen programs to a core."""

@@ -1,0 +1,1 @@
+"""Outer bounds of every sum of a table at once: the generalised shuttle."""

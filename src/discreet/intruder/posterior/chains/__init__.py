@@ -1,0 +1,1 @@
+"""Beliefs by Markov chains over the tables that fit."""

@@ -1,0 +1,1 @@
+"""Beliefs without sampling: sums over all tables that fit, and closed forms."""

@@ -1,0 +1,6 @@
+"""What columns mean: categories and their order, roles, missing values, hierarchies."""
+
+from discreet.data.codebook import Codebook, Role, Variable
+from discreet.data.hierarchy import Hierarchy
+
+__all__ = ["Codebook", "Hierarchy", "Role", "Variable"]

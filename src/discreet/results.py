@@ -1,0 +1,24 @@
+"""What the functions of discreet give back, for annotations and for checks of types."""
+
+from discreet.decision.frontier.frontier import Frontier
+from discreet.decision.frontier.scores import Scores
+from discreet.decision.frontier.widths import Widths
+from discreet.decision.law.alternatives import Alternative
+from discreet.decision.law.assess import Assessment
+from discreet.decision.law.decide import Decision
+from discreet.decision.law.verdict import Reason
+from discreet.decision.survey.publish import Publication
+from discreet.intruder.bounds.result import CellBounds
+from discreet.intruder.posterior.result import Posterior
+from discreet.intruder.tables.result import TableCount
+from discreet.report.compare import Comparison
+from discreet.risk.knowledge.taught import Taught
+from discreet.risk.linkage.identification import Identification
+from discreet.risk.uniques.uniques import Uniques
+from discreet.table.cells import Cells
+
+__all__ = [
+    "Alternative", "Assessment", "CellBounds", "Cells", "Comparison", "Decision", "Frontier",
+    "Identification", "Posterior", "Publication", "Reason", "Scores", "TableCount", "Taught",
+    "Uniques", "Widths",
+]  # fmt: skip
