@@ -5,6 +5,7 @@ What most users need is here; the rest is in a few modules: `codebooks`, `result
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ MODULES = (
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return __dir__()
-    if name in MODULES:
+    if find_spec(f"discreet.{name}"):
         return import_module(f"discreet.{name}")
     core = import_module("discreet.core")
     if name in core.__all__:

@@ -75,6 +75,8 @@ class Clock:
         """What a result says of having been stopped: what it had, and how to get the rest."""
         if not self.stopped:
             return None
+        if self.within is not None and self.within.stopped:
+            return self.within.sentence(had, more)
         return f"stopped by the limit of {self.seconds:g} seconds: {had}. {more}"
 
 

@@ -30,7 +30,13 @@ from discreet.risk.knowledge.intruders import (
     suppressed_shares,
     withstood,
 )
-from discreet.risk.knowledge.knowledge import KnowledgeRule, Learned, Measure
+from discreet.risk.knowledge.knowledge import (
+    KnowledgeRule,
+    Learned,
+    Measure,
+    knowledge_gain,
+    relative_gain,
+)
 from discreet.risk.knowledge.taught import (
     Rates,
     Taught,
@@ -57,11 +63,12 @@ from discreet.risk.uncertainty.named import uncertainty_named
 
 __all__ = [
     "Absolute", "AnyFamily", "Best", "ByProbability", "Dirichlet", "Entropy", "Gamma",
-    "Independent", "KnowledgeRule", "Largest", "Learned", "Lengths", "LogNormal", "Loss", "Measure",
-    "Mixture", "Pareto", "Rates", "RelativeError", "Taught", "Totals", "TwoSided", "Uncertainty",
-    "Variance", "Weighted", "census", "census_standard", "dominance_bound", "incidents",
-    "incidents_before", "incidents_by_exposure", "least_companies", "least_rate", "merged",
-    "most_before", "most_inside", "outsiders", "pareto_alpha", "pareto_alphas", "sampled", "splits",
-    "suppressed", "suppressed_shares", "taught_by_rates", "taught_by_table", "taught_by_totals",
-    "uncertainty_named", "value_given_total", "value_under_prior", "withstood",
+    "Independent", "KnowledgeRule", "Largest", "Learned", "Lengths", "LogNormal", "Loss",
+    "Measure", "Mixture", "Pareto", "Rates", "RelativeError", "Taught", "Totals", "TwoSided",
+    "Uncertainty", "Variance", "Weighted", "census", "census_standard", "dominance_bound",
+    "incidents", "incidents_before", "incidents_by_exposure", "knowledge_gain", "least_companies",
+    "least_rate", "merged", "most_before", "most_inside", "outsiders", "pareto_alpha",
+    "pareto_alphas", "relative_gain", "sampled", "splits", "suppressed", "suppressed_shares",
+    "taught_by_rates", "taught_by_table", "taught_by_totals", "uncertainty_named",
+    "value_given_total", "value_under_prior", "withstood",
 ]  # fmt: skip

@@ -23,10 +23,10 @@ from discreet.decision.users.users import (
     true_table,
 )
 from discreet.intruder.posterior.whole_table import Model, TableBelief
-from discreet.utility.requests import Requests
+from discreet.utility.requests import Requests, share_frame
 
 __all__ = [
     "Choice", "Measured", "Model", "Outlook", "Requests", "TableBelief", "Target", "Threshold",
     "User", "cell_targets", "choose", "data_utility", "disclosure_risk", "function_target",
-    "identified", "own_loss", "table_target", "tightness", "true_table",
+    "identified", "own_loss", "share_frame", "table_target", "tightness", "true_table",
 ]  # fmt: skip

@@ -15,9 +15,8 @@ from discreet.table.graph import (
     components,
     is_decomposable,
     is_graphical,
-    is_reducible,
 )
-from discreet.table.lattice import bits, closure, count_by_order, maximal, most_parsimonious
+from discreet.table.lattice import bits, closure, count_by_order, maximal
 
 SQUARE = [0b0011, 0b0110, 0b1100, 0b1001]
 PAIRS = [0b011, 0b110, 0b101]
@@ -208,7 +207,6 @@ def test_components_split_at_every_released_separator_and_at_no_other(release):
     assert all(any(not m & ~node for node in tree.nodes) for m in frontier)
     for node in tree.nodes:
         assert not any(s in known and separates(graph, node, s) for s in subsets(node))
-    assert is_reducible(frontier, k) == (len(tree.nodes) > 1)
     if is_graphical(frontier, k):
         primes = graph.prime_components()
         assert sorted(tree.nodes) == sorted(primes.nodes)
@@ -218,7 +216,7 @@ def test_components_split_at_every_released_separator_and_at_no_other(release):
 
 @given(st.integers(1, 2**8 - 1))
 def test_most_parsimonious_models_are_decomposable(margin):
-    model = most_parsimonious(margin, 8)
+    model = (margin, *(1 << p for p in range(8) if not margin >> p & 1))  # Definition 1.1
     assert is_decomposable(model, 8)
     assert components(model, 8).separators == (0,) * (len(model) - 1)
 
@@ -227,7 +225,7 @@ def test_three_pairs_are_not_graphical_and_not_reducible():
     assert Graph.of(PAIRS, 3).is_chordal
     assert not is_graphical(PAIRS, 3)
     assert not is_decomposable(PAIRS, 3)
-    assert not is_reducible(PAIRS, 3)
+    assert len(components(PAIRS, 3).nodes) == 1
 
 
 def test_a_square_is_graphical_but_not_decomposable():

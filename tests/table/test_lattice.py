@@ -18,7 +18,6 @@ from discreet.table.lattice import (
     closure,
     count_by_order,
     maximal,
-    most_parsimonious,
     parents,
 )
 
@@ -142,15 +141,3 @@ def test_the_largest_closure_within_the_limit_is_listed(monkeypatch):
     assert len(closure([0b11111])) == 31
     with pytest.raises(DisclosureError, match="more than 31 margins"):
         closure([0b11111, 0b110000])
-
-
-def test_most_parsimonious_model():
-    """Definition 1.1: [1,2,3] of a six-way table gives [1,2,3], [4], [5], [6] (printed [1,2])."""
-    assert most_parsimonious(0b000111, 6) == (0b000111, 0b001000, 0b010000, 0b100000)
-
-
-@given(st.integers(1, 2**10 - 1))
-def test_most_parsimonious_model_is_a_frontier_that_covers_every_variable(margin):
-    model = most_parsimonious(margin, 10)
-    assert set(maximal(model)) == set(model)
-    assert sum(model) == 2**10 - 1

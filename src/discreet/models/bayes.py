@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
-from discreet.look.progress import track
 from discreet.table.lattice import bits, maximal
 
 Array = NDArray[np.float64]
@@ -47,37 +46,6 @@ def bipf(theta: Array, hyper: Array, margins: Sequence[Axes], rng: np.random.Gen
         shape = np.broadcast_to(each.sum(rest, keepdims=True), found.shape)
         theta = theta * (np.maximum(rng.standard_gamma(shape), LEAST) / np.maximum(found, LEAST))
     return np.asarray(theta / theta.sum(tuple(range(1, theta.ndim)), keepdims=True))
-
-
-def draw_probabilities(
-    hyper: ArrayLike,
-    sets: Iterable[int],
-    *,
-    draws: int = 100,
-    chains: int = 100,
-    burn: int = 50,
-    seed: int = 0,
-) -> Array:
-    """Chains x draws x table from the constrained Dirichlet distribution of a model.
-
-    `sets` are the model's margins as bit sets, `hyper` its hyper-parameters: prior + counts.
-
-    >>> theta = draw_probabilities(np.full((2, 2, 2), 1.5), [0b011, 0b110, 0b101], draws=5)
-    >>> odds = theta[..., 0, 0] * theta[..., 1, 1] / theta[..., 0, 1] / theta[..., 1, 0]
-    >>> bool(np.allclose(odds[..., 0], odds[..., 1]))
-    True
-    """
-    a = checked_hyper(hyper)
-    if min(draws, chains) < 1 or burn < 0:
-        raise DataError(f"{draws} draws of {chains} chains after {burn}; draw at least one.")
-    margins, rng = margins_of(sets), np.random.default_rng(seed)
-    theta = np.ones((chains, *a.shape)) / a.size
-    kept = np.empty((chains, draws, *a.shape))
-    for step in track(range(burn + draws), "drawing probabilities"):
-        theta = bipf(theta, a, margins, rng)
-        if step >= burn:
-            kept[:, step - burn] = theta
-    return kept
 
 
 def checked_hyper(hyper: ArrayLike) -> Array:

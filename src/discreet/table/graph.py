@@ -221,15 +221,6 @@ def is_decomposable(frontier: Iterable[int], k: int) -> bool:
     return Graph.of(margins, k).is_chordal and is_graphical(margins, k)
 
 
-def is_reducible(frontier: Iterable[int], k: int) -> bool:
-    """Whether a released margin separates the variables into parts.
-
-    >>> is_reducible([0b0011, 0b0110, 0b0101, 0b1100], 4)
-    True
-    """
-    return len(components(frontier, k).nodes) > 1
-
-
 def components(frontier: Iterable[int], k: int, ties: Iterable[int] = ()) -> JunctionTree[int]:
     """The parts of a release that only released margins separate.
 

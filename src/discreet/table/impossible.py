@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from discreet.errors import DataError
 from discreet.table.keys import Codes, lookup
 
 Combination = tuple[tuple[str, str], ...]
-Stated = Literal["none"] | Iterable[Mapping[str, object]]
 Groups = dict[tuple[str, ...], list[Combination]]
 
 MOST = 1_000_000  # combinations of one table

@@ -50,15 +50,6 @@ def parents(s: int, k: int) -> tuple[int, ...]:
     return tuple(s | 1 << p for p in range(k) if not s >> p & 1)
 
 
-def most_parsimonious(margin: int, k: int) -> tuple[int, ...]:
-    """The margin, and the one-way margin of every other variable (Definition 1.1).
-
-    >>> [bin(m) for m in most_parsimonious(0b101, 4)]
-    ['0b101', '0b10', '0b1000']
-    """
-    return (margin, *(1 << p for p in range(k) if not margin >> p & 1))
-
-
 def maximal(sets: Iterable[int]) -> tuple[int, ...]:
     """The frontier: the sets that no other set contains, largest first, then by value.
 

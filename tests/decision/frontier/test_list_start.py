@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from discreet.data.codebook import Variable
 from discreet.decision.frontier import list_start
 from discreet.decision.frontier.frontier import frontier
-from discreet.decision.frontier.list_start import longest_prefix
 from discreet.decision.frontier.widths import widths
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
@@ -21,6 +20,11 @@ from discreet.table.lattice import bits
 from discreet.table.load import load
 from discreet.table.table import Table
 from oracle import named, small_tables
+
+
+def longest_prefix(*case):
+    found = list_start.list_start(*case)
+    return found.listed, found.width
 
 
 def named_sets(table, sets):

@@ -20,7 +20,7 @@ from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import PolicyError
-from discreet.table.lattice import bits, maximal
+from discreet.table.lattice import maximal
 from discreet.table.table import Table
 
 NEAR = 6  # margins offered instead
@@ -217,7 +217,7 @@ class Desk:
         return maximal(brief.candidates)
 
     def _cells(self, margin: int) -> int:
-        return prod(self.table.shape[place] for place in bits(margin))
+        return prod(self.table.axes.sizes_of(margin))
 
     def barred(self, margin: int) -> Why | None:
         """What the public rules say against a margin, whatever the data."""
