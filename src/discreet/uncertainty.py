@@ -58,6 +58,7 @@ from discreet.risk.uncertainty import (
     Uncertainty,
     Variance,
     Weighted,
+    variation,
 )
 from discreet.risk.uncertainty.named import uncertainty_named
 
@@ -70,5 +71,6 @@ __all__ = [
     "least_rate", "merged", "most_before", "most_inside", "outsiders", "pareto_alpha",
     "pareto_alphas", "relative_gain", "sampled", "splits", "suppressed", "suppressed_shares",
     "taught_by_rates", "taught_by_table", "taught_by_totals", "uncertainty_named",
-    "value_given_total", "value_under_prior", "withstood",
+    "value_given_total", "value_under_prior", "variation",
+    "withstood",
 ]  # fmt: skip

@@ -4,10 +4,8 @@ from itertools import combinations
 
 import numpy as np
 
+from discreet import Release, bounds, load
 from discreet.errors import DataError
-from discreet.intruder.bounds.bounder import bounds
-from discreet.release.release import Release
-from discreet.table.load import load
 
 SUBSETS = [s for n in range(1, 7) for s in combinations("ABCDEF", n)]
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from discreet.intruder.bounds.bounder import bounds
-from discreet.intruder.bounds.shuttle.shuttle import Shuttle
-from discreet.release.release import Release
+from discreet import Release, bounds
+from discreet.frontiers import Shuttle
 from discreet.table.lattice import bits
 
 FRONTIER_3 = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.table.formula import Formula
+from discreet import Formula
 from discreet.table.graph import Graph, components, is_decomposable
 from discreet.table.lattice import closure, count_by_order, maximal
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.decision.frontier.widths import widths
+import discreet as dc
 from discreet.table.lattice import closure, maximal
 
 SCORES = {
@@ -14,7 +14,7 @@ SCORES = {
 
 @pytest.fixture(scope="module")
 def widths(nltcs):
-    return widths(nltcs)
+    return dc.widths(nltcs)
 
 
 def at(widths, *numbers):
@@ -65,7 +65,7 @@ def test_a_superset_is_never_wider(widths):
 
 
 def test_a_search_with_beta_finds_the_same_list(nltcs, widths):
-    some = widths(nltcs, beta=3)
+    some = dc.widths(nltcs, beta=3)
     keep = int((widths.width >= 3).sum())
     assert len(some) < len(widths) / 5
     assert some.ordered()[:keep] == widths.ordered()[:keep]

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.decision.law.decide import decide
-from discreet.decision.law.verdict import Verdict
-from discreet.intruder.bounds.bounder import bounds
-from discreet.release.release import Release
-from discreet.table.load import load
+from discreet import Release, Verdict, bounds, decide, load
 
 TABLE_1 = [
     [(96, 85, 107), (72, 64, 80), (161, 158, 169)],

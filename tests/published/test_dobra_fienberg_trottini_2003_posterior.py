@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from discreet.intruder.posterior.average.average import average_posterior
+from discreet import Release, load
+from discreet.beliefs import CellWeights, average_posterior
 from discreet.intruder.posterior.average.parameters import importance_posterior
 from discreet.intruder.posterior.chains.augment import augment_posterior
 from discreet.intruder.posterior.exact.decomposable import decomposable_posterior
 from discreet.intruder.posterior.exact.fibre import exact_posterior
-from discreet.intruder.posterior.weights import CellWeights
-from discreet.release.release import Release
-from discreet.table.load import load
 from quadrature import given_two_margins
 
 CELLS = [(0, 2, 0), (0, 2, 1), (1, 2, 1), (0, 2, 2)]
@@ -93,7 +91,7 @@ def test_no_second_order_interaction_by_quadrature():
 
 @pytest.mark.parametrize("route", [augment_posterior, importance_posterior])
 def test_no_second_order_interaction(route):
-    found = route(RELEASE, PAIRS, standard_error=0.002, seconds=30)
+    found = route(RELEASE, PAIRS, standard_error=0.002)
     assert found.diagnostics()["largest_standard_error"] <= 0.002
     off = np.abs(columns(found) - NO_SECOND_ORDER)
     assert (off <= 3 * errors(found) + 5e-5).all()

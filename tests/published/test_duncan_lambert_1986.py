@@ -7,24 +7,28 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.intruder.belief.belief import Belief
-from discreet.intruder.predictive.categories import census, sampled
-from discreet.intruder.predictive.families import Pareto
-from discreet.intruder.predictive.hidden import merged, suppressed
-from discreet.intruder.predictive.incidence import dominance_bound, incidents
-from discreet.intruder.predictive.priors import Independent
-from discreet.intruder.predictive.totals import pareto_alpha, value_given_total
-from discreet.risk.knowledge.knowledge import KnowledgeRule, Measure
-from discreet.risk.uncertainty import (
+from discreet import Belief, load
+from discreet.uncertainty import (
     ByProbability,
     Entropy,
+    Independent,
+    KnowledgeRule,
     Largest,
+    Measure,
+    Pareto,
     RelativeError,
     TwoSided,
     Variance,
+    census,
+    dominance_bound,
+    incidents,
+    merged,
+    pareto_alpha,
+    sampled,
+    suppressed,
+    value_given_total,
     variation,
 )
-from discreet.table.load import load
 
 FIGURE = {
     10: 0.108202804, 15: 0.044363793, 20: 0.023790038, 30: 0.010080697, 40: 0.0055919,

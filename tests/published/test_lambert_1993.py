@@ -5,15 +5,15 @@ import pandas as pd
 import pytest
 from scipy.stats import lognorm, norm
 
-from discreet.intruder.linkage.equation import (
+from discreet import identify
+from discreet.linkage import (
+    Intruder,
     exact_links,
     exchangeable_links,
+    matching,
+    read_records,
     with_replacement_links,
 )
-from discreet.intruder.linkage.model import Intruder
-from discreet.intruder.linkage.records import read_records
-from discreet.risk.linkage.identification import identify
-from discreet.risk.linkage.matching import matching
 
 SOURCE = [9.8, 10.8, 14.1, 14.6, 14.7, 15.0, 30.0, 40.7, 47.1, 53.2]
 TABLE_1 = [

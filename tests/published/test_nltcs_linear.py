@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from discreet import Formula, Release
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.part import Part
 from discreet.intruder.bounds.projection.reach import reach
 from discreet.intruder.bounds.result import Rung, Status
-from discreet.release.release import Release
-from discreet.table.formula import Formula
 from discreet.table.lattice import closure
 from secondlook import reached_by_another
 

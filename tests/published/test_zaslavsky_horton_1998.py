@@ -5,10 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from discreet.decision.survey.cell_losses import disclosure_loss
-from discreet.decision.survey.plan import plan, plan_table
-from discreet.decision.survey.plugin import plug_in
-from discreet.intruder.population.sample_cell import PopulationCounts
+from discreet.survey import PopulationCounts, disclosure_loss, plan, plan_table, plug_in
 
 LOSS = disclosure_loss("uniques:10")
 
