@@ -7,7 +7,7 @@ LACK, AIM = 4.0, 3.0  # how unlikely it is to lack a person more, to move away f
 LEAST = -2  # a cell does not fall further
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def mark(codes, places, steps, offsets, starts, stamp, flags):
     """Stamp the projection of every row of `codes` on every check.
 
@@ -21,7 +21,7 @@ def mark(codes, places, steps, offsets, starts, stamp, flags):
             flags[key] = stamp
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def mosaics(sizes, levels, places, steps, offsets, starts, stamp, flags, found):
     """Rows all of whose checked projections are stamped; how many, or -1 if `found` is too short.
 
@@ -58,7 +58,7 @@ def mosaics(sizes, levels, places, steps, offsets, starts, stamp, flags, found):
     return number
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _holds(sets, wanted):
     low, high = 0, len(sets)
     while low < high:
@@ -70,7 +70,7 @@ def _holds(sets, wanted):
     return low < len(sets) and sets[low] == wanted
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def released_parts(codes, reference, steps, sets, dense, rows, starts):
     """For every row of `codes` the sums that it adds to, in coordinates relative to `reference`.
 
@@ -102,7 +102,7 @@ def released_parts(codes, reference, steps, sets, dense, rows, starts):
     return number
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def keeps_sums(codes, move, places, steps, starts, scratch):
     """Does the move add up to nothing in every projection? `scratch` is zero before and after."""
     kept = True
@@ -123,7 +123,44 @@ def keeps_sums(codes, move, places, steps, starts, scratch):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def _cube(starts):
+    """Room for the shifts and corners of the largest move, and which corners lose somebody."""
+    largest = 0
+    for s in range(len(starts) - 1):
+        largest = max(largest, starts[s + 1] - starts[s])
+    odd = np.zeros(1 << largest, np.bool_)
+    for m in range(1, len(odd)):
+        odd[m] = not odd[m & (m - 1)]
+    return np.empty(64, np.int64), np.empty(1 << largest, np.int64), odd
+
+
+@njit(cache=True, nogil=True)
+def _flip(c, digits, sizes, steps, shift):
+    """How far each of the digits of a cell goes to another random value; how many they are."""
+    for j in range(len(digits)):
+        p = digits[j]
+        code = c // steps[p] % sizes[p]
+        other = np.random.randint(sizes[p] - 1)
+        shift[j] = ((other if other < code else other + 1) - code) * steps[p]
+    return len(digits)
+
+
+@njit(cache=True, nogil=True)
+def _refill(e, inside, where, filled, number):
+    """A list of cells after cell e went in or out of it; how long it is."""
+    if inside and where[e] < 0:
+        where[e], filled[number] = number, e
+        return number + 1
+    if not inside and where[e] >= 0:
+        last = filled[number - 1]
+        filled[where[e]], where[last] = last, where[e]
+        where[e] = -1
+        return number - 1
+    return number
+
+
+@njit(cache=True, nogil=True)
 def walk(x, sizes, steps, members, starts, urn, tries, seed, low, high):
     """Try random moves with signs by parity; `x`, and the extremes seen, change in place.
 
@@ -140,23 +177,11 @@ def walk(x, sizes, steps, members, starts, urn, tries, seed, low, high):
         if x[c] > 0:
             where[c], filled[number] = number, c
             number += 1
-    shift = np.empty(64, np.int64)
-    largest = 0
-    for s in range(len(starts) - 1):
-        largest = max(largest, starts[s + 1] - starts[s])
-    corner = np.empty(1 << largest, np.int64)
-    odd = np.zeros(1 << largest, np.bool_)
-    for m in range(1, len(odd)):
-        odd[m] = not odd[m & (m - 1)]
+    shift, corner, odd = _cube(starts)
     for _ in range(tries):
         c = filled[np.random.randint(number)]
         s = urn[np.random.randint(len(urn))]
-        digits = starts[s + 1] - starts[s]
-        for j in range(digits):
-            p = members[starts[s] + j]
-            code = c // steps[p] % sizes[p]
-            other = np.random.randint(sizes[p] - 1)
-            shift[j] = ((other if other < code else other + 1) - code) * steps[p]
+        digits = _flip(c, members[starts[s] : starts[s + 1]], sizes, steps, shift)
         corner[0], good, j = c, True, -1
         for m in range(1, 1 << digits):
             if m & (m - 1) == 0:
@@ -171,19 +196,12 @@ def walk(x, sizes, steps, members, starts, urn, tries, seed, low, high):
         for m in range(1 << digits):
             e = corner[m]
             x[e] += 1 if odd[m] else -1
-            if x[e] > 0 and where[e] < 0:
-                where[e], filled[number] = number, e
-                number += 1
-            elif x[e] == 0:
-                number -= 1
-                last = filled[number]
-                filled[where[e]], where[last] = last, where[e]
-                where[e] = -1
+            number = _refill(e, x[e] > 0, where, filled, number)
             low[e], high[e] = min(low[e], x[e]), max(high[e], x[e])
     return made
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def stride(x, sizes, steps, members, starts, urn, tries, every, seed, cost, goal, found):
     """Try random moves of `walk` with long steps; `found` gets what was passed, and how many.
 
@@ -200,25 +218,13 @@ def stride(x, sizes, steps, members, starts, urn, tries, every, seed, cost, goal
             where[c], filled[number] = number, c
             number += 1
             value += cost[c] * x[c]
-    shift = np.empty(64, np.int64)
-    largest = 0
-    for s in range(len(starts) - 1):
-        largest = max(largest, starts[s + 1] - starts[s])
-    corner = np.empty(1 << largest, np.int64)
-    odd = np.zeros(1 << largest, np.bool_)
-    for m in range(1, len(odd)):
-        odd[m] = not odd[m & (m - 1)]
+    shift, corner, odd = _cube(starts)
     for t in range(1, tries + 1):
         if value <= goal or noted == len(found):
             break
         c = filled[np.random.randint(number)]
         s = urn[np.random.randint(len(urn))]
-        digits = starts[s + 1] - starts[s]
-        for j in range(digits):
-            p = members[starts[s] + j]
-            code = c // steps[p] % sizes[p]
-            other = np.random.randint(sizes[p] - 1)
-            shift[j] = ((other if other < code else other + 1) - code) * steps[p]
+        digits = _flip(c, members[starts[s] : starts[s + 1]], sizes, steps, shift)
         corner[0], forth, back, slope, j = c, x[c], np.int64(1) << 60, -cost[c], -1
         for m in range(1, 1 << digits):
             if m & (m - 1) == 0:
@@ -248,14 +254,7 @@ def stride(x, sizes, steps, members, starts, urn, tries, every, seed, cost, goal
             for m in range(1 << digits if far else 0):
                 e = corner[m]
                 x[e] += far if odd[m] else -far
-                if x[e] > 0 and where[e] < 0:
-                    where[e], filled[number] = number, e
-                    number += 1
-                elif x[e] == 0 and where[e] >= 0:
-                    number -= 1
-                    last = filled[number]
-                    filled[where[e]], where[last] = last, where[e]
-                    where[e] = -1
+                number = _refill(e, x[e] > 0, where, filled, number)
         if every and t % every == 0:
             found[noted] = x
             noted += 1
@@ -265,7 +264,7 @@ def stride(x, sizes, steps, members, starts, urn, tries, every, seed, cost, goal
     return noted
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def dip(x, sizes, steps, members, starts, urn, tries, seed, cost, goal, closed):
     """Try single moves of `walk` on which cells may fall below zero, until the goal is reached.
 
@@ -283,14 +282,7 @@ def dip(x, sizes, steps, members, starts, urn, tries, seed, cost, goal, closed):
             place[c], filled[number] = number, c
             number += 1
     aims, weight = np.flatnonzero(cost), AIM / max(np.abs(cost).max(), 1)
-    shift = np.empty(64, np.int64)
-    largest = 0
-    for s in range(len(starts) - 1):
-        largest = max(largest, starts[s + 1] - starts[s])
-    corner = np.empty(1 << largest, np.int64)
-    odd = np.zeros(1 << largest, np.bool_)
-    for m in range(1, len(odd)):
-        odd[m] = not odd[m & (m - 1)]
+    shift, corner, odd = _cube(starts)
     for _ in range(tries):
         chance, up = np.random.random(), False
         if gaps > 0 and chance < 0.5:
@@ -301,12 +293,7 @@ def dip(x, sizes, steps, members, starts, urn, tries, seed, cost, goal, closed):
         else:
             c = filled[np.random.randint(number)]
         s = urn[np.random.randint(len(urn))]
-        digits = starts[s + 1] - starts[s]
-        for j in range(digits):
-            p = members[starts[s] + j]
-            code = c // steps[p] % sizes[p]
-            other = np.random.randint(sizes[p] - 1)
-            shift[j] = ((other if other < code else other + 1) - code) * steps[p]
+        digits = _flip(c, members[starts[s] : starts[s + 1]], sizes, steps, shift)
         corner[0], more, dearer, j, good = c, 0, np.int64(0), -1, True
         for m in range(1 << digits):
             if m > 0:
@@ -330,22 +317,8 @@ def dip(x, sizes, steps, members, starts, urn, tries, seed, cost, goal, closed):
         for m in range(1 << digits):
             e = corner[m]
             x[e] += 1 if odd[m] != up else -1
-            if x[e] > 0 and place[e] < 0:
-                place[e], filled[number] = number, e
-                number += 1
-            elif x[e] <= 0 and place[e] >= 0:
-                number -= 1
-                last = filled[number]
-                filled[place[e]], place[last] = last, place[e]
-                place[e] = -1
-            if x[e] < 0 and gap[e] < 0:
-                gap[e], lacking[gaps] = gaps, e
-                gaps += 1
-            elif x[e] >= 0 and gap[e] >= 0:
-                gaps -= 1
-                last = lacking[gaps]
-                lacking[gap[e]], gap[last] = last, gap[e]
-                gap[e] = -1
+            number = _refill(e, x[e] > 0, place, filled, number)
+            gaps = _refill(e, x[e] < 0, gap, lacking, gaps)
         if lack == 0 and value <= goal:
             return True
     return False

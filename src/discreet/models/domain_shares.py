@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
+from discreet.look.result import Result
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -26,7 +27,7 @@ VAGUE = 1e8  # an interval from one end to so many times it says nothing
 
 
 @dataclass(frozen=True, eq=False)
-class BetaFit:
+class BetaFit(Result):
     """theta ~ beta(alpha, beta), with logit alpha / (alpha + beta) linear in the covariates.
 
     `coefficients` are the intercept, those of the covariates (`names`, less their `centre`), and
@@ -150,9 +151,6 @@ class BetaFit:
             f"BetaFit({said}, {self.domains:,} domains, log likelihood {self.log_likelihood:.1f})"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().to_html(index=False)}"
-
 
 def fit_beta(
     y: ArrayLike, n: ArrayLike, *, covariates: Mapping[str, ArrayLike] | None = None
@@ -163,6 +161,14 @@ def fit_beta(
 
     by Newton's method in g and ln s, from every top of a coarse grid of ln s: the likelihood can
     have several, and is flat where domains do not differ.
+
+    >>> import discreet as dc
+    >>> found = dc.survey.fit_beta([0, 1, 5, 2, 0, 3], [10, 10, 12, 10, 8, 10])
+    >>> found
+    BetaFit(alpha 1.69, beta 8, 6 domains, log likelihood -10.3)
+    >>> alpha, beta = found.parameters()
+    >>> round(alpha / (alpha + beta), 3)
+    0.175
     """
     seen, sampled = np.asarray(y, np.float64), np.asarray(n, np.float64)
     _check(seen, sampled)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.errors import DataError
 
 Array = NDArray[np.float64]
@@ -104,18 +104,16 @@ def adapt(
     rng: np.random.Generator,
     *,
     pilot: int = PILOT,
-    seconds: float = math.inf,
+    clock: Clock = UNLIMITED,
 ) -> Proposal:
     """Moments of the target, found in rounds (Oh & Berger 1992).
 
     While few points count, they count for more than their weights say.
     """
     proposal, best, least = Proposal.of(mean, covariance), Proposal.of(mean, covariance), 0.0
-    n, end = max(pilot, 20 * len(mean)), time.monotonic() + seconds
+    n = max(pilot, 20 * len(mean))
     for _ in range(ROUNDS if len(mean) else 0):
-        if time.monotonic() > end:
-            break
-        found = sample(log_density, proposal, n, rng)
+        found = sample(log_density, proposal, n, rng, clock)
         if found.effective <= 1.1 * least:
             break
         best, least = proposal, found.effective
@@ -140,10 +138,15 @@ def _tempered(logs: Array, enough: float) -> Array:
         power *= 0.8
 
 
-def sample(log_density: LogDensity, proposal: Proposal, n: int, rng: np.random.Generator) -> Points:
+def sample(
+    log_density: LogDensity, proposal: Proposal, n: int, rng: np.random.Generator,
+    clock: Clock = UNLIMITED,
+) -> Points:  # fmt: skip
     """Weighted points, in batches that bound the memory."""
-    points = proposal.draw(n, rng)
-    logs = [log_density(part) for part in np.array_split(points, math.ceil(n / BATCH))]
+    points, logs = proposal.draw(n, rng), []
+    for part in np.array_split(points, math.ceil(n / BATCH)):
+        clock.check("weighing parameters")
+        logs.append(log_density(part))
     heights = np.concatenate(logs)
     if not np.isfinite(heights).any():
         raise DataError("the density of the parameters is 0 wherever it was looked at.")
@@ -156,24 +159,24 @@ def integrate(
     covariance: Array,
     *,
     error: float = 0.005,
-    seconds: float = 10.0,
     seed: int = 0,
     most: int = 1 << 20,
     pilot: int = PILOT,
+    clock: Clock = UNLIMITED,
 ) -> Points:
-    """The integral of exp(log_density), until its log has the standard error or time is over.
+    """The integral of exp(log_density), by at most so many points, or fewer for the standard error.
 
     >>> found = integrate(lambda x: -0.5 * (x**2).sum(1), np.zeros(2), np.eye(2))
     >>> abs(found.log_integral - np.log(2 * np.pi)) < 4 * found.error < 0.03
     True
     """
-    rng, end = np.random.default_rng(seed), time.monotonic() + seconds
-    proposal = adapt(log_density, mean, covariance, rng, pilot=pilot, seconds=seconds / 2)
-    found = sample(log_density, proposal, pilot, rng)
-    while found.error > error and time.monotonic() < end and len(found.points) < most:
+    rng = np.random.default_rng(seed)
+    proposal = adapt(log_density, mean, covariance, rng, pilot=pilot, clock=clock)
+    found = sample(log_density, proposal, pilot, rng, clock)
+    while found.error > error and len(found.points) < most:
         wanted = len(found.points) * (found.error / error) ** 2 * 1.1
         n = int(min(wanted, 2.0 * len(found.points) + 2 * pilot)) - len(found.points)
-        found = found.join(sample(log_density, proposal, max(pilot, n), rng))
+        found = found.join(sample(log_density, proposal, max(pilot, n), rng, clock))
     return found
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.look.progress import working
+from discreet.look.words import plural
 
 Array = NDArray[np.float64]
 Axes = tuple[int, ...]
@@ -43,7 +44,7 @@ class Scaled:
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.array.shape)) or "1"
         how = "converged" if self.converged else "not converged"
-        times = f"{self.iterations:,} iteration{'' if self.iterations == 1 else 's'}"
+        times = plural(self.iterations, "iteration")
         return f"Scaled({shape} cells: {how} after {times}, gap {self.gap:.1g})"
 
 

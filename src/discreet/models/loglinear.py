@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import DataError, FormulaError
+from discreet.look.result import Result
 from discreet.models.ipf import ITERATIONS, TOLERANCE, Array
 from discreet.models.parts import Part, check_dense, count_support
 from discreet.table.cells import Cells
@@ -56,7 +57,7 @@ class LogLinear:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Result):
     """A fitted log-linear model.
 
     >>> table = Table.of([[4, 4], [4, 4], [4, 0]], Hair=["Black", "Red", "Blond"],
@@ -109,8 +110,7 @@ class Fit:
     @cached_property
     def separators(self) -> tuple[Table, ...]:
         """The margins that the parts share: one for each part but the first."""
-        names = self.table.names
-        return tuple(self.table.margin([names[p] for p in bits(s)]) for s in self.tree.separators)
+        return tuple(self.table.margin(self.table.axes.names_of(s)) for s in self.tree.separators)
 
     @property
     def converged(self) -> bool:

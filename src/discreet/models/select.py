@@ -9,13 +9,15 @@ says of the table.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, DisclosureError
 from discreet.look.progress import working
+from discreet.look.result import Result
+from discreet.look.words import plural
 from discreet.models.loglinear import Fit
 from discreet.models.neighbours import Allows, Change, Decomposable, Graphical, Models
 from discreet.table.cells import frame
@@ -31,6 +33,8 @@ Direction = Literal["forward", "backward", "both"]
 SPACES: dict[str, type[Models]] = {"decomposable": Decomposable, "graphical": Graphical}
 CRITERIA = ("bic", "aic", "test")
 DIRECTIONS = ("forward", "backward", "both")
+MOST_LOOKED = 600_000_000  # numbers that all changes look at
+CHANGE, FITTED = 1_000, 50  # of a change, however small the table; of each cell, to fit a model
 DIGITS = 6  # changes of a criterion that agree to so many places are a tie
 
 
@@ -54,11 +58,17 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelSearch:
+class ModelSearch(Result):
     """The model that a search ended with, and the steps to it.
 
-    A search that is not `finished` was cut by the time limit; one that is gives the same answer
-    every time.
+    A search that is not `finished` used up its work, or was `stopped` by a limit in seconds.
+
+    >>> import discreet as dc
+    >>> found = dc.beliefs.fitting_model(dc.load("example:czech"))
+    >>> str(found.formula), found.fits
+    ('A*C*E + A*D*E + B*C + F', True)
+    >>> [f"{step.action} {'*'.join(step.edge)}" for step in found.steps[:3]]
+    ['remove B*D', 'remove C*D', 'remove B*E']
     """
 
     fit: Fit
@@ -69,6 +79,7 @@ class ModelSearch:
     direction: str
     seconds: float
     finished: bool
+    stopped: str | None = None
 
     @property
     def formula(self) -> Formula:
@@ -97,9 +108,9 @@ class ModelSearch:
         notes = ["" if self.fits else "does not fit, ", f"p = {p:.2g}"]
         if self.fit.is_sparse:
             notes = [f"p = {p:.2g} in a sparse table is no guide"]
-        cut = "" if self.finished else ", cut by the time limit"
+        cut = "" if self.finished else ", stopped" if self.stopped else ", not finished"
         return (
-            f"ModelSearch({shown}: {n} margin{'' if n == 1 else 's'}, {what} {self.value:,.2f} "
+            f"ModelSearch({shown}: {plural(n, 'margin')}, {what} {self.value:,.2f} "
             f"after {len(self.steps)} steps{cut}; {''.join(notes)})"
         )
 
@@ -129,7 +140,8 @@ def fitting_model(
     search: Search = "decomposable",
     direction: Direction = "both",
     max_order: int | None = None,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     first: str | Formula | Iterable[Iterable[str]] = (),
     allows: Allows = lambda margin: True,
 ) -> ModelSearch:
@@ -141,6 +153,8 @@ def fitting_model(
     decomposable. `max_order` limits the variables of a margin, `allows` which bit sets may be one:
     backward, edges go until all hold.
 
+    `effort` is how many times the usual work the search may take; `seconds` only stop it.
+
     Of two ends of a search in both directions, the one of smaller BIC or AIC counts; with tests,
     one that fits before one that does not, then the one of fewer parameters.
 
@@ -150,43 +164,50 @@ def fitting_model(
     """
     k = len(table.names)
     order = k if max_order is None else max_order
-    _check(table, order, level, seconds, criterion=criterion, search=search, direction=direction)
+    _check(table, order, level, criterion=criterion, search=search, direction=direction)
     kept = as_formula(first, table.names).graph if first else Graph((0,) * k)
     if search == "decomposable":
         kept = kept.minimal_triangulation()
     if long := [s for s in kept.cliques() if s.bit_count() > order]:
-        names = "*".join(table.names[p] for p in bits(long[0]))
+        names = "*".join(table.axes.names_of(long[0]))
         raise DisclosureError(
             f"the margins to keep need {names} together, {long[0].bit_count()} variables, and "
             f"max_order is {order}; raise max_order or keep fewer margins."
         )
-    started = time.monotonic()
+    clock, most = Clock.of(seconds), Effort(effort).of(MOST_LOOKED)
     models = SPACES[search](table, lambda s: s.bit_count() <= order and allows(s), kept)
     starts = {"forward": [models.smallest], "backward": [models.largest]}
+    begun = starts.get(direction, [models.smallest, models.largest])
     with working("searching for a model"):
         paths = [
-            _Path(models, graph, criterion, level, started + seconds).walk(direction)
-            for graph in starts.get(direction, [models.smallest, models.largest])
+            _Path(models, graph, criterion, level, most // len(begun), clock).walk(direction)
+            for graph in begun
         ]
         ends = [path for path in paths if not models.oversized(path.graph)]
         if not ends:
+            clock.check("removing margins that are not allowed")
             raise DisclosureError(
-                f"{seconds:g} seconds ended before every margin was allowed; give more seconds, or "
+                "the work was used up before every margin was allowed; allow more effort, or "
                 "search forward."
             )
         best = min(ends, key=_Path.rank)
-    spent, finished = time.monotonic() - started, not any(path.late for path in paths)
+    finished = not any(path.late for path in paths)
     fit, steps = models.fit(best.graph), tuple(best.steps)
-    return ModelSearch(fit, steps, criterion, level, search, direction, spent, finished)
+    stopped = clock.sentence(f"a model after {len(steps)} steps", "Allow more seconds.")
+    return ModelSearch(
+        fit, steps, criterion, level, search, direction, clock.spent, finished, stopped
+    )
 
 
 class _Path:
     """A walk from graph to graph, each the best next to the last."""
 
     def __init__(
-        self, models: Models, start: Graph, criterion: str, level: float, end: float
+        self, models: Models, start: Graph, criterion: str, level: float, most: int, clock: Clock
     ) -> None:
-        self.models, self.graph, self.end = models, start, end
+        self.models, self.graph, self.clock = models, start, clock
+        fitted = FITTED * models.table.size if isinstance(models, Graphical) else len(models.table)
+        self.left = max(1, most // (CHANGE + fitted))  # changes to look at
         self.criterion, self.level = criterion, level
         penalties = {"bic": math.log(models.table.total), "aic": 2.0, "test": 0.0}
         self.penalty = penalties[criterion]
@@ -226,11 +247,12 @@ class _Path:
         return None if self.late else best
 
     def _new(self, *, adding: bool) -> Iterator[Change]:
-        """Changes to graphs that were not seen before, as long as there is time."""
+        """Changes to graphs that were not seen before, as long as work and time are left."""
         for change in self.models.changes(self.graph, adding=adding):
-            if self.late or time.monotonic() > self.end:
-                self.late = True
+            self.late = self.late or self.left <= 0 or self.clock.over()
+            if self.late:
                 return
+            self.left -= 1
             if change.on(self.graph) not in self.seen:
                 yield change
 
@@ -276,7 +298,7 @@ def _value(fit: Fit, criterion: str) -> float:
     return {"bic": fit.bic, "aic": fit.aic, "test": fit.deviance}[criterion]
 
 
-def _check(table: Table, order: int, level: float, seconds: float, **chosen: str) -> None:
+def _check(table: Table, order: int, level: float, **chosen: str) -> None:
     choices = {"criterion": CRITERIA, "search": tuple(SPACES), "direction": DIRECTIONS}
     for name, value in chosen.items():
         if value not in choices[name]:
@@ -290,5 +312,3 @@ def _check(table: Table, order: int, level: float, seconds: float, **chosen: str
         raise DisclosureError(f"max_order is {order}; give at least 1.")
     if not 0 < level < 1:
         raise DisclosureError(f"level is {level}; give a number between 0 and 1, such as 0.05.")
-    if not seconds > 0:
-        raise DisclosureError(f"seconds is {seconds}; give the search some time.")

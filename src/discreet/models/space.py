@@ -65,6 +65,16 @@ def decomposable_models(
 
     All of them where they are few; else those that a reversible walk over single edges looked at,
     of which the `most` best by `score` are kept (Madigan & York 1995; Giudici & Green 1999).
+
+    >>> import discreet as dc
+    >>> release = dc.Release.margins(dc.load("example:tract"), "Race*Income + Gender")
+    >>> for model in dc.beliefs.decomposable_models(
+    ...     release.formula, lambda model: dc.beliefs.log_marginal(release, model)):
+    ...     print(model)
+    Race*Income + Gender
+    Gender*Race + Race*Income
+    Gender*Income + Race*Income
+    Gender*Race*Income
     """
     kept = release.graph
     first = kept.minimal_triangulation()
@@ -131,7 +141,15 @@ def _walk(
 
 
 def model_priors(models: Sequence[Formula], by: str | Sequence[float] = "model") -> list[float]:
-    """Prior probabilities: each model alike, each size (number of terms) alike, or as given."""
+    """Prior probabilities: each model alike, each size (number of terms) alike, or as given.
+
+    >>> import discreet as dc
+    >>> names = ["Gender", "Race", "Income"]
+    >>> models = [dc.Formula.parse(text, names) for text in ("Gender*Race + Income",
+    ...     "Gender*Income + Race", "Gender*Race*Income")]
+    >>> dc.beliefs.model_priors(models, "size")
+    [0.25, 0.25, 0.5]
+    """
     if isinstance(by, str):
         if by not in ("model", "size"):
             raise DataError(f"there is no prior by {by!r}; choose model, size, or give numbers.")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
-from discreet.table.axes import Axes
+from discreet.table.axes import OverAxes
 from discreet.table.formula import Formula, as_formula
 from discreet.table.impossible import Combination, codes_of
 from discreet.table.keys import Codes, keys, lookup
@@ -39,7 +39,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(OverAxes):
     """Everything that an intruder is given: axes, the maximal margins, and what else is known.
 
     >>> from discreet.table.load import load
@@ -80,14 +80,6 @@ class Release:
         frontier = Formula.of([t.names for t in tables], tuple(axes)).frontier
         chosen = [next(t for t in tables if set(t.names) == set(m)) for m in frontier.margins]
         return cls(tuple(axes.values()), tuple(chosen))
-
-    @cached_property
-    def axes(self) -> Axes:
-        return Axes(self.variables)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.axes.names
 
     @property
     def total(self) -> int | None:

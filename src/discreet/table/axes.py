@@ -73,3 +73,21 @@ class Axes:
     def within(self, margin: int, others: Axes) -> int:
         """A set of these axes as a set of others that hold them too."""
         return margin if others.names == self.names else others.set_of(self.names_of(margin))
+
+
+class OverAxes:
+    """What has variables, and so axes."""
+
+    variables: tuple[Variable, ...]
+
+    @cached_property
+    def axes(self) -> Axes:
+        return Axes(self.variables)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.axes.names
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.axes.sizes

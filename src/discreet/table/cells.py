@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
 from discreet.look.result import Result
-from discreet.table.axes import Axes
+from discreet.table.axes import OverAxes
 from discreet.table.keys import Codes, Counts
 
 
 @dataclass(frozen=True, eq=False)
-class Cells(Result):
-    """Cells by their codes (cells x variables); `counts` is what the custodian knows of them."""
+class Cells(Result, OverAxes):
+    """Cells by their codes (cells x variables); `counts` is what the custodian knows of them.
+
+    >>> import discreet as dc
+    >>> small = dc.load("example:tract").small()
+    >>> small
+    Cells(4 of Gender x Race x Income)
+    >>> small.label(0), small.counts
+    ({'Gender': 'Male', 'Race': 'Chinese', 'Income': 'up to $10,000'}, array([1, 1, 2, 1]))
+    """
 
     variables: tuple[Variable, ...]
     codes: Codes
     counts: Counts
-
-    @cached_property
-    def axes(self) -> Axes:
-        return Axes(self.variables)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.axes.names
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.axes.sizes
 
     def __len__(self) -> int:
         return len(self.codes)

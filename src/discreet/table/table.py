@@ -20,7 +20,7 @@ from discreet.data.frames import label
 from discreet.errors import DataError, FormulaError
 from discreet.look.result import Result
 from discreet.look.words import plural
-from discreet.table.axes import Axes
+from discreet.table.axes import OverAxes
 from discreet.table.cells import Cells
 from discreet.table.codings import Coding, recounted
 from discreet.table.formula import Formula
@@ -42,7 +42,7 @@ MOST_AXES = 64  # of a numpy array
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Result):
+class Table(Result, OverAxes):
     """A cross-classification: the non-zero cells in row-major order, and their counts.
 
     `impossible` are the combinations of categories that nobody can have, as `excluding` adds them;
@@ -138,18 +138,6 @@ class Table(Result):
         )
 
     # What it is
-
-    @cached_property
-    def axes(self) -> Axes:
-        return Axes(self.variables)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.axes.names
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.axes.sizes
 
     @property
     def size(self) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import heapq
 import itertools
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +12,14 @@ from typing import Any
 from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
+from discreet.effort import UNLIMITED, Clock, Effort, Seconds
+from discreet.release.doors import of_table
 from discreet.table.formula import Formula, as_formula
 from discreet.table.lattice import children, count_by_order, maximal
 from discreet.table.table import Table
+
+JUDGED, LEAST = 50_000, 8  # cells of the tables that are judged, of each kind; releases
+PROOF = 1 / 4  # of the usual work on tables that prove a width
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +27,14 @@ class Alternative:
     """A release that passes: which margins, which categories merged, and what it is worth.
 
     `decision` is on what is known of the original categories when the merged ones are published.
+
+    >>> import discreet as dc
+    >>> first = dc.alternatives(dc.load("example:blond"), "Hair*Income")[0]
+    >>> first.how, first.merged
+    ('merge Hair to Black; Red or blond', {'Hair': {'Black': 'Black', 'Red': 'Red or blond',
+        'Blond': 'Red or blond'}})
+    >>> first.decision.verdict.value
+    'PASS'
     """
 
     how: str
@@ -41,14 +53,18 @@ class Alternative:
         }
 
 
+@of_table
 def alternatives(
     table: Table,
     formula: str | Formula,
     policy: Policy | None = None,
     *,
     released: str | Formula | None = None,
+    seconds: Seconds | None = None,
 ) -> tuple[Alternative, ...]:
     """Releases close to `formula` that pass: categories merged, or margins left out.
+
+    Judged are as many as the policy's effort allows; `seconds`, or else its own, only stop.
 
     >>> from discreet.table.load import load
     >>> [offer.how for offer in alternatives(load("example:blond"), "Hair*Income")]
@@ -57,20 +73,26 @@ def alternatives(
     policy = policy or Policy()
     wanted = as_formula(formula, table.names)
     out = as_formula(released, table.names) if released is not None else None
-    most, seconds = policy.alternatives.number, policy.alternatives.seconds
-    policy = policy.effort(
-        seconds=min(policy.bounds.seconds, seconds),
-        witness_seconds=min(policy.bounds.witness_seconds, seconds / 4),
-    )
+    rule = policy.alternatives
+    if not rule.seconds:
+        return ()
+    clock = Clock.of(rule.seconds if seconds is None else seconds)
+    judged = Effort(rule.effort).of(max(LEAST, JUDGED // table.size))
+    policy = policy.effort(witness_effort=min(policy.bounds.witness_effort, PROOF))
     found: list[Alternative] = []
     for search in (_merged, _fewer):
-        end = time.monotonic() + seconds / 2
-        found += itertools.islice(search(table, wanted, out, policy, end), most)
+        offers = search(table, wanted, out, policy, judged, clock)
+        found += itertools.islice(offers, rule.number)
     return tuple(found)
 
 
 def _merged(
-    table: Table, wanted: Formula, out: Formula | None, policy: Policy, end: float
+    table: Table,
+    wanted: Formula,
+    out: Formula | None,
+    policy: Policy,
+    judged: int,
+    clock: Clock,
 ) -> Iterator[Alternative]:
     """The same margins with categories merged by the hierarchies, finest first.
 
@@ -87,7 +109,7 @@ def _merged(
     ]
     passed: list[tuple[int, ...]] = []
     for heights in _upwards([len(level) for level in levels]):
-        if time.monotonic() > end:
+        if not judged or clock.over():
             return
         if any(all(a >= b for a, b in zip(heights, safe, strict=True)) for safe in passed):
             continue
@@ -96,7 +118,7 @@ def _merged(
             for variable, level, height in zip(table.variables, levels, heights, strict=True)
             if height
         }
-        decision = decide_merged(table, wanted, merged, policy)
+        decision, judged = decide_merged(table, wanted, merged, policy, clock), judged - 1
         if decision.verdict is Verdict.PASS:
             passed.append(heights)
             how = " and ".join(
@@ -107,7 +129,11 @@ def _merged(
 
 
 def decide_merged(
-    table: Table, wanted: Formula, merged: Mapping[str, Mapping[str, str]], policy: Policy
+    table: Table,
+    wanted: Formula,
+    merged: Mapping[str, Mapping[str, str]],
+    policy: Policy,
+    clock: Clock = UNLIMITED,
 ) -> Decision:
     """The verdict on margins in which some variables have their categories merged.
 
@@ -118,7 +144,7 @@ def decide_merged(
     coarse = table
     for name, group_of in merged.items():
         coarse = coarse.merge(name, group_of)
-    first = decide(coarse, wanted, policy)
+    first = decide(coarse, wanted, policy, seconds=clock)
     if first.verdict is not Verdict.PASS:
         return first
     both, spare = table, {}
@@ -126,7 +152,8 @@ def decide_merged(
         spare[name] = f"{name} (merged)"
         both = both.beside(name, spare[name], group_of)
     margins = [[spare.get(name, name) for name in margin] for margin in wanted.margins]
-    return dataclasses.replace(decide(both, margins, policy), utility=first.utility)
+    second = decide(both, margins, policy, seconds=clock)
+    return dataclasses.replace(second, utility=first.utility)
 
 
 def _upwards(tops: list[int]) -> Iterator[tuple[int, ...]]:
@@ -146,7 +173,12 @@ def _upwards(tops: list[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _fewer(
-    table: Table, wanted: Formula, out: Formula | None, policy: Policy, end: float
+    table: Table,
+    wanted: Formula,
+    out: Formula | None,
+    policy: Policy,
+    judged: int,
+    clock: Clock,
 ) -> Iterator[Alternative]:
     """The largest sets of sub-margins that pass, by best-first search.
 
@@ -160,12 +192,13 @@ def _fewer(
     start = maximal(wanted.sets)
     queue, seen = [(-worth(start), start)], {start}
     passed: list[tuple[int, ...]] = []
-    while queue and time.monotonic() < end:
+    while queue and judged and not clock.over():
         _, sets = heapq.heappop(queue)
         if any(_within(sets, safe) for safe in passed):
             continue
         formula = Formula(wanted.names, sets)
-        decision = decide(table, formula, policy, released=out)
+        decision = decide(table, formula, policy, released=out, seconds=clock)
+        judged -= 1
         if decision.verdict is Verdict.PASS:
             passed.append(sets)
             if sets != start:

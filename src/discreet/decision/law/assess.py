@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from discreet.decision.law.alternatives import Alternative, alternatives
+from discreet.decision.law.case import MORE
 from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
+from discreet.effort import Clock
+from discreet.look.result import Paged
+from discreet.look.words import plural, shortened
+from discreet.release.doors import of_table
 from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
@@ -32,8 +37,16 @@ class Provenance:
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment:
-    """A decision on a request, with alternatives and provenance; the report is made from it."""
+class Assessment(Paged):
+    """A decision on a request, with alternatives and provenance; the report is made from it.
+
+    >>> import discreet as dc
+    >>> found = dc.assess(dc.load("example:blond"), "Hair*Income")
+    >>> found
+    Assessment(FAIL: Hair*Income, 2 alternatives)
+    >>> found.verdict.value, [offer.how for offer in found.alternatives]
+    ('FAIL', ['merge Hair to Black; Red or blond', 'leave out Hair*Income, keep Hair + Income'])
+    """
 
     table: Table
     requested: Formula
@@ -42,19 +55,27 @@ class Assessment:
     decision: Decision
     alternatives: tuple[Alternative, ...]
     provenance: Provenance
+    stopped: str | None = None
 
     @property
     def verdict(self) -> Verdict:
         return self.decision.verdict
 
     def __repr__(self) -> str:
-        return (
-            f"Assessment({self.verdict}: {self.requested}, {len(self.alternatives)} alternatives)"
-        )
+        offers = plural(len(self.alternatives), "alternative")
+        return f"Assessment({self.verdict}: {shortened(str(self.requested), 100)}, {offers})"
 
     def __str__(self) -> str:
         offers = [f"  Instead: {offer.how}" for offer in self.alternatives]
         return "\n".join([str(self.decision), *offers])
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a rule: what it found."""
+        return self.decision.to_frame(kind)
+
+    def plot(self, **options: Any) -> Any:
+        """The intervals of the small counts, against the width that they must keep."""
+        return self.decision.plot(**options)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `discreet assess --json` prints."""
@@ -63,6 +84,7 @@ class Assessment:
         cells = small.bounds.to_json(small.cells.counts, beta)["cells"]
         return {
             "verdict": str(self.verdict),
+            "stopped": self.stopped,
             "basis": decision.basis,
             "rung": str(decision.rung),
             "reasons": [
@@ -95,6 +117,7 @@ class Assessment:
         }
 
 
+@of_table
 def assess(
     table: Table,
     release: str | Formula | Iterable[Iterable[str]],
@@ -116,9 +139,14 @@ def assess(
     out = as_formula(released, table.names) if released is not None else None
     decision = decide(table, wanted, policy, released=out)
     offers: tuple[Alternative, ...] = ()
+    stopped = decision.stopped
     if decision.verdict is not Verdict.PASS:
-        offers = alternatives(table, wanted, policy, released=out)
-    return Assessment(table, wanted, out, policy, decision, offers, provenance_of(table, data))
+        clock = Clock(max(policy.alternatives.seconds, 1e-9))
+        offers = alternatives(table, wanted, policy, released=out, seconds=clock)
+        stopped = stopped or clock.sentence(f"{len(offers)} alternatives were found", MORE)
+    return Assessment(
+        table, wanted, out, policy, decision, offers, provenance_of(table, data), stopped
+    )
 
 
 def provenance_of(table: Table, data: str | Path | None) -> Provenance:

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from discreet.decision.law.policy import Policy
-from discreet.intruder.bounds.bounder import Bounder, Method
+from discreet.effort import UNLIMITED, Clock
+from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.part import Proof
 from discreet.intruder.bounds.result import Rung
 from discreet.intruder.posterior.weights import CellWeights
@@ -26,6 +27,8 @@ from discreet.table.cells import Cells
 from discreet.table.table import Table
 
 T = TypeVar("T")
+LEFT_OUT = "what was not looked at may be more than this says"
+MORE = "Allow more seconds, or less effort."
 
 
 @dataclass
@@ -35,7 +38,34 @@ class Case:
     table: Table
     release: Release
     policy: Policy
+    clock: Clock = UNLIMITED
     _kept: dict[Callable[[Case], Any], Any] = field(default_factory=dict, repr=False)
+    _clocks: list[Clock] = field(default_factory=list, repr=False)
+
+    def _clock(self, seconds: float) -> Clock:
+        """A clock for some of the work; 0 stops it at once."""
+        self._clocks.append(Clock(max(seconds, 1e-9), within=self.clock))
+        return self._clocks[-1]
+
+    @property
+    def stopped(self) -> str | None:
+        """What a clock that stopped some of the work says."""
+        said = (clock.sentence(LEFT_OUT, MORE) for clock in self._clocks)
+        return next((text for text in said if text), None)
+
+    @property
+    def doubtful(self) -> bool:
+        """May a rule have passed by what was not looked at? Not where tables must prove it."""
+        counted = any(clock.stopped for clock in (self.count_clock, self.belief_clock))
+        return counted or (self.policy.bounds.proof == "outer" and self.stopped is not None)
+
+    @cached_property
+    def count_clock(self) -> Clock:
+        return self._clock(self.policy.tables.seconds)
+
+    @cached_property
+    def belief_clock(self) -> Clock:
+        return self._clock(self.policy.belief.seconds)
 
     def once(self, work: Callable[[Case], T]) -> T:
         """What a rule works out for itself, kept for its measures."""
@@ -46,7 +76,7 @@ class Case:
 
     @property
     def identifying(self) -> tuple[str, ...]:
-        return tuple(v.name for v in self.table.variables if v.role.identifies)
+        return self.table.axes.names_of(self.table.axes.identifying)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -55,11 +85,11 @@ class Case:
     @cached_property
     def bounder(self) -> Bounder:
         rule = self.policy.bounds
-        method: Method = rule.method
         return Bounder(
             self.release,
-            method=method,
-            seconds=rule.seconds,
+            method=rule.method,
+            effort=rule.effort,
+            seconds=self._clock(rule.seconds),
             most_bytes=int(rule.gigabytes * 2**30),
             rung=Rung(rule.proof),
         )
@@ -82,17 +112,18 @@ class Case:
 
     @cached_property
     def small(self) -> SmallCells:
-        seconds = self.policy.bounds.witness_seconds
-        proof = Proof(self.table, self.policy.small.width, seconds) if seconds else None
+        rule, how, proof = self.policy.small, self.policy.bounds, None
+        if how.looks:
+            clock = self._clock(how.witness_seconds)
+            proof = Proof(self.table, rule.width, how.witness_effort, clock)
         cells = None if self.watched is None else self.watched.cells
-        rule = self.policy.small
         return small_cells(self.table, self.bounder, rule.most, proof, cells, rule.width)
 
     @cached_property
     def seen(self) -> Seen | None:
         """Tables that fit, found from the true one; None where none are looked for."""
         rule = self.policy.bounds
-        if not rule.witness_seconds or rule.method != "auto":
+        if not rule.looks or rule.method != "auto":
             return None
         return Seen.of(self.release, self.table)
 
@@ -110,7 +141,8 @@ class Case:
 
     @cached_property
     def count(self) -> TableCount:
-        return count(self.release, seconds=self.policy.tables.seconds)
+        rule = self.policy.tables
+        return count(self.release, effort=rule.effort, seconds=self.count_clock)
 
     @cached_property
     def belief(self) -> BeliefRisk:
@@ -123,7 +155,8 @@ class Case:
             model=rule.model,
             prior=rule.prior,
             standard_error=rule.standard_error,
-            seconds=rule.seconds,
+            effort=rule.effort,
+            seconds=self.belief_clock,
         )
 
     @cached_property
@@ -143,7 +176,8 @@ class Case:
             kinds[rule.model],
             share=attribute.share,
             order=attribute.order,
-            seconds=rule.seconds,
+            effort=rule.effort,
+            seconds=self.belief_clock,
         )
 
     @cached_property

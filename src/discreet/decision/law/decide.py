@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.decision.law.case import Case
 from discreet.decision.law.policy import Policy
+from discreet.decision.law.rule import Rule
 from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Reason, Verdict, weakest, worst
-from discreet.errors import DataError, PolicyError
+from discreet.effort import Clock, Seconds
+from discreet.errors import DataError, PolicyError, Stopped
 from discreet.intruder.bounds.result import Rung
+from discreet.look.result import Result
+from discreet.look.words import listed, plural
+from discreet.release.doors import of_table
 from discreet.release.release import Release
+from discreet.table.cells import frame
 from discreet.table.formula import Formula
 from discreet.table.table import Table
-from discreet.table.words import several
 from discreet.utility.margins import MarginUtility, margin_utility
 
 PROVEN = {
@@ -31,8 +38,17 @@ ASKED = {
 
 
 @dataclass(frozen=True, eq=False)
-class Decision:
-    """A verdict, the reasons for it, what it rests on, and what the release is worth."""
+class Decision(Result):
+    """A verdict, the reasons for it, what it rests on, and what the release is worth.
+
+    >>> import discreet as dc
+    >>> found = dc.decide(dc.load("example:tract"), "Gender*Income + Race")
+    >>> found
+    Decision(PASS: Release(Gender*Income + Race: 742 people, 4 of 7 margins))
+    >>> found.risk
+    {'small_cells': 4, 'narrowest': 5, 'below': 0, 'disclosure_risk': -5, 'method': 'closed form',
+        'sharp': True, 'low_published': 0, 'disclosed_groups': 0}
+    """
 
     verdict: Verdict
     reasons: tuple[Reason, ...]
@@ -47,6 +63,20 @@ class Decision:
     def __str__(self) -> str:
         head = f"{self.verdict.symbol} {self.verdict}: {self.release.formula} ({self.basis})"
         return "\n".join([head, *(f"  {reason}" for reason in self.reasons)])
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a rule: what it found."""
+        columns = {
+            "rule": [reason.rule for reason in self.reasons],
+            "verdict": [str(reason.verdict) for reason in self.reasons],
+            "finding": [reason.text for reason in self.reasons],
+        }
+        return frame(columns, kind)
+
+    def plot(self, **options: Any) -> Any:
+        """The intervals of the small counts, against the width that they must keep."""
+        small, width = self.case.small, self.case.policy.small.width
+        return small.bounds.plot(counts=small.cells.counts, **{"limit": width} | options)
 
     @property
     def rung(self) -> Rung:
@@ -68,6 +98,11 @@ class Decision:
         return f"policy {case.policy.described}; {proof}; {over}"
 
     @property
+    def stopped(self) -> str | None:
+        """What a limit in seconds left out, and how to get it."""
+        return self.case.stopped
+
+    @property
     def risk(self) -> dict[str, Any]:
         """The measures behind the verdict: of every rule that was asked."""
         found: dict[str, Any] = {}
@@ -80,18 +115,21 @@ def several_names(names: Sequence[str], what: str, most: int = 6) -> str:
     """`identifying Sex, Age`; the first few of many."""
     if not names:
         return f"nothing {what.replace(' and ', ' or ')}"
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{what} {', '.join(names[:most])}{more}"
+    return f"{what} {listed(names, most)}"
 
 
+@of_table
 def decide(
     table: Table,
     release: Release | str | Formula | Iterable[Iterable[str]],
     policy: Policy | None = None,
     *,
     released: str | Formula | Iterable[Iterable[str]] | None = None,
+    seconds: Seconds = math.inf,
 ) -> Decision:
     """The verdict on `release`, judged together with what is `released` already.
+
+    Work that `seconds` stop leaves REVIEW, never PASS.
 
     >>> from discreet.table.load import load
     >>> print(decide(load("example:blond"), "Hair*Income"))
@@ -107,13 +145,25 @@ def decide(
         release = Release.margins(table, release)
     if released is not None:
         release = release + Release.margins(table, released)
-    case = Case(table, release, policy)
-    reasons = tuple(rule.judge(case) for rule in asked(policy))
+    case = Case(table, release, policy, Clock.of(seconds))
+    reasons = tuple(_judged(rule, case) for rule in asked(policy))
     if not reasons:
         raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
     verdict = worst(reason.verdict for reason in reasons)
     utility = margin_utility(release)
     return Decision(verdict, reasons, release, utility, assumptions(case), case)
+
+
+def _judged(rule: Rule, case: Case) -> Reason:
+    """What a rule says; nothing passes by what was not looked at."""
+    try:
+        reason = rule.judge(case)
+    except Stopped as error:
+        return Reason(rule.name, Verdict.REVIEW, str(error))
+    if reason.verdict is Verdict.PASS and case.doubtful:
+        text = f"{reason.text} But the work was {case.stopped}"
+        return dataclasses.replace(reason, verdict=Verdict.REVIEW, text=text)
+    return reason
 
 
 def ruling(table: Table, release: Release, policy: Policy) -> Verdict:
@@ -126,8 +176,8 @@ def ruling(table: Table, release: Release, policy: Policy) -> Verdict:
         raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
     case, found = Case(table, release, policy), Verdict.PASS
     for rule in sorted(rules, key=lambda rule: not rule.light):
-        own = rule.ruling(case) if rule.ruling else rule.judge(case).verdict
-        found = worst((found, own))
+        own = rule.ruling(case) if rule.ruling else _judged(rule, case).verdict
+        found = worst((found, Verdict.REVIEW if case.doubtful else Verdict.PASS, own))
         if found is Verdict.FAIL:
             break
     return found
@@ -140,7 +190,7 @@ def assumptions(case: Case) -> tuple[str, ...]:
     if known := [each for each in case.release.known if each.upper > 0]:
         said[-1] = "An intruder knows the margins and: " + "; ".join(map(str, known))
     if never := len(case.release.known) - len(known):
-        said.append(f"{several(never, 'combination')} of categories cannot occur.")
+        said.append(f"{plural(never, 'combination')} of categories cannot occur.")
     if unstated := [v.name for v in table.variables if v.role == "unstated"]:
         names = ", ".join(unstated[:6]) + (", ..." if len(unstated) > 6 else "")
         said.append(f"Without a stated role, taken as identifying and sensitive: {names}.")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from discreet.decision.law.case import Case
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import CellBounds, Rung
+from discreet.look.words import plural
 from discreet.table.cells import Cells
 from discreet.table.words import spoken
 
@@ -48,11 +49,6 @@ def proven(
     return Reason(rule, Verdict.REVIEW, said, listed(cells, bounds, rows), rung)
 
 
-def either(most: int) -> str:
-    """Small counts in words: `1 or 2`."""
-    return "1" if most == 1 else "1 or 2" if most == 2 else f"1 to {most}"
-
-
 def narrowed(cells: Cells, bounds: CellBounds, row: int) -> str:
     """Who, how many, and what is known of it."""
     where = spoken(cells.label(row), cells.variables)
@@ -73,3 +69,14 @@ def listed(cells: Cells, bounds: CellBounds, rows: NDArray[Any]) -> tuple[dict[s
         }
         for row in rows[:MOST_NAMED]
     )
+
+
+def too_narrow(
+    rule: str, cells: Cells, bounds: CellBounds, rows: NDArray[Any], said: str, *, also: str
+) -> Reason:
+    """FAIL: the worst cell, what is wrong with it, and how many cells more there are like it."""
+    others = len(rows) - 1
+    one, many = also.split("|")
+    more = f"; {plural(others, f'more cell {one}', f'more cells {many}')}" if others else ""
+    text = f"{narrowed(cells, bounds, rows[0])}{said}{more}."
+    return Reason(rule, Verdict.FAIL, text, listed(cells, bounds, rows))

@@ -13,9 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import PolicyError
+from discreet.intruder.bounds.methods import METHODS
 
 DEFAULTS = "discreet's defaults"
-EFFORT = {"bounds.seconds", "bounds.witness_seconds", "bounds.gigabytes"}
+EFFORT = {
+    *("bounds.effort", "bounds.seconds", "bounds.witness_effort", "bounds.witness_seconds"),
+    "bounds.gigabytes",
+}
+DAY = 86_400.0
 MOST_SAID = 8  # keys that were changed
 GONE = "bounds.accept_outer"
 
@@ -42,22 +47,27 @@ class Sample:
 class Bounds:
     """How intervals are found, and what is accepted as proof."""
 
-    method: str = key(
-        "auto",
-        "auto, closed, shuttle, linear or integer",
-        choices=("auto", "closed", "shuttle", "linear", "integer"),
-    )
+    method: str = key("auto", f"one of {', '.join(METHODS)}", choices=METHODS)
     proof: str = key(
         "integer",
         "what must reach a width: integer (tables of whole numbers), linear (tables of fractions), "
         "outer (nothing)",
         choices=("integer", "linear", "outer"),
     )
-    seconds: float = key(600.0, "time for one set of linear or integer programs")
+    effort: float = key(1.0, "times the usual work on integer programs", least=0.001)
+    seconds: float = key(DAY, "stop programs after so long, whatever is found by then")
+    witness_effort: float = key(
+        1.0, "times the usual work on tables that prove a width; 0 switches it off"
+    )
     witness_seconds: float = key(
-        60.0, "time to look for tables that prove a width; 0 switches it off"
+        DAY, "stop looking for these after so long; 0 switches it off"
     )
     gigabytes: float = key(4.0, "memory for the shuttle")
+
+    @property
+    def looks(self) -> bool:
+        """Are tables looked for that prove a width?"""
+        return self.witness_effort > 0 and self.witness_seconds > 0
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,8 @@ class Alternatives:
     """What is offered when a release does not pass."""
 
     number: int = key(3, "how many to offer of each kind")
-    seconds: float = key(60.0, "time for the search")
+    effort: float = key(1.0, "times the usual work on the search", least=0.001)
+    seconds: float = key(DAY, "stop it after so long, with what was found by then")
 
 
 @dataclass(frozen=True)

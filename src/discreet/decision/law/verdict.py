@@ -11,7 +11,14 @@ from discreet.intruder.bounds.result import Rung
 
 
 class Verdict(StrEnum):
-    """PASS: publish. REVIEW: not proven safe, a person decides. FAIL: do not publish."""
+    """PASS: publish. REVIEW: not proven safe, a person decides. FAIL: do not publish.
+
+    >>> import discreet as dc
+    >>> [f"{verdict.symbol} {verdict}" for verdict in dc.Verdict]
+    ['✓ PASS', '? REVIEW', '✗ FAIL']
+    >>> dc.assess(dc.load("example:tract"), "Gender*Income").verdict is dc.Verdict.PASS
+    True
+    """
 
     PASS = "PASS"
     REVIEW = "REVIEW"
@@ -31,6 +38,14 @@ class Reason:
     """One rule, what it found, in words that an officer can sign, and the cells it rests on.
 
     `rung`: what reaches the widths that it rests on.
+
+    >>> import discreet as dc
+    >>> reason = dc.decide(dc.load("example:blond"), "Hair*Income").reasons[2]
+    >>> reason.rule, reason.verdict.value
+    ('attribute disclosure', 'FAIL')
+    >>> reason.cells[0]
+    {'cell': {'Hair': 'Blond', 'Income': 'High'}, 'group': {'Hair': 'Blond'}, 'size': 4, 'lower': 4,
+        'upper': 4}
     """
 
     rule: str

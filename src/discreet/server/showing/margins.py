@@ -17,7 +17,7 @@ def sets_of(table: Table, margins: Iterable[Iterable[str]] | None) -> tuple[int,
 
 
 def names_of(table: Table, margin: int) -> tuple[str, ...]:
-    return Formula(table.names, (margin,)).margins[0]
+    return table.axes.names_of(margin)
 
 
 def lists_of(table: Table, sets: tuple[int, ...] | None) -> list[list[str]] | None:

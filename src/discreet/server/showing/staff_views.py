@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,9 +11,11 @@ from pydantic import Field
 from sqlalchemy import select
 
 from discreet.decision.answering.answer import Outcome, Why
+from discreet.decision.answering.desk import TRIALS
 from discreet.decision.answering.simulatable import policy_rule
 from discreet.decision.answering.trial import Trial, trial
 from discreet.decision.law.policy import Policy, sections
+from discreet.effort import Clock
 from discreet.errors import DisclosureError
 from discreet.intruder.refusals.refusals import refusal_posterior
 from discreet.release.release import Release
@@ -27,7 +28,7 @@ from discreet.server.showing.views import Names, OrderView, View, orders, served
 from discreet.table.formula import Formula
 
 SHOWN = 20  # cells, the narrowest first
-SURVEY_SECONDS = 2.0
+PATIENCE = 20.0  # seconds, after which a survey stops
 SMALL = 64  # cells of a table for which it is worked out what refusals tell
 FEW = 5  # refusals that are taken into account
 DRAWS, TABLES = 50, 200
@@ -191,7 +192,7 @@ def space_view(services: Services, slug: str, *, cells: bool) -> SpaceView:
     overview = services.catalogue.dataset(slug)
     served(services, slug)
     with services.counter.desk(slug) as desk:
-        surveyed = desk.space.survey(time.monotonic() + SURVEY_SECONDS)
+        surveyed = desk.space.survey(TRIALS, Clock(PATIENCE))
         counts, beta = desk.space.counts(), desk.policy.small.width
         judge = desk.trial if desk.rule.rule == "myopic" else None
         narrow = _narrowest(judge) if cells and judge else None

@@ -288,4 +288,4 @@ def _instead(services: Services, overview: Overview, margin: Sequence[str]) -> l
 
 
 def _named(desk: Desk, margin: int) -> tuple[str, ...]:
-    return tuple(name for place, name in enumerate(desk.table.names) if margin >> place & 1)
+    return desk.table.axes.names_of(margin)

@@ -15,10 +15,9 @@ from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule, always
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import Rung
-from discreet.look.palette import percent
+from discreet.look.words import percent, plural
 from discreet.risk.release.attribute import disclosed
 from discreet.risk.release.growing_attribute import AttributeWatch
-from discreet.table.words import several
 
 if TYPE_CHECKING:
     from discreet.decision.answering.many_tables import ManyJudged, ManyTables
@@ -47,7 +46,7 @@ def judge(case: Case) -> Reason:
         return Reason(NAME, Verdict.PASS, "no variable is sensitive.")
     if risk.disclosures:
         first, more = risk.disclosures[0], len(risk.disclosures) - 1
-        tail = f"; {several(more, 'more group is', 'more groups are')} disclosed" if more else ""
+        tail = f"; {plural(more, 'more group is', 'more groups are')} disclosed" if more else ""
         cells = tuple(
             {
                 "cell": d.group | {d.variable: d.category},
@@ -78,7 +77,7 @@ def judge(case: Case) -> Reason:
     return Reason(
         NAME,
         Verdict.PASS,
-        f"no group by up to {several(rule.order, 'variable')} is known to have or not to have a "
+        f"no group by up to {plural(rule.order, 'variable')} is known to have or not to have a "
         f"sensitive category (limit {rule.share:.0%} of a group){ACCEPTED[risk.rung]}.",
         rung=risk.rung,
     )
@@ -109,7 +108,7 @@ def measures(case: Case) -> dict[str, Any]:
 def assumes(case: Case) -> Iterable[str]:
     order = case.policy.attribute.order
     yield (
-        f"Across margins, an intruder knows up to {several(order, 'identifying variable')} of a "
+        f"Across margins, an intruder knows up to {plural(order, 'identifying variable')} of a "
         "person; larger groups were checked inside the published tables."
     )
 
@@ -119,7 +118,7 @@ def promises(policy: Policy) -> Iterable[str]:
     tail = ", or that one is ruled out for a whole group." if rule.exclusion else "."
     yield (
         f"Nobody may learn that at least {percent(rule.share)} of a group, or of everybody, share "
-        f"a sensitive category{tail} Groups by more than {several(rule.order, 'variable')} are "
+        f"a sensitive category{tail} Groups by more than {plural(rule.order, 'variable')} are "
         "looked at within each table."
     )
 

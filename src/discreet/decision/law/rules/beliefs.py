@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.decision.law.case import Case
 from discreet.decision.law.findings import MOST_NAMED
-from discreet.decision.law.policy import Policy, key
+from discreet.decision.law.policy import DAY, Policy, key
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.risk.release.believed_counts import BeliefRisk
@@ -45,7 +45,8 @@ class Belief:
     model: str = key("saturated", "of the intruder: saturated, uniform, average, or a formula")
     prior: float = key(0.5, "Dirichlet parameter of each cell, above 0")
     standard_error: float = key(0.002, "of sampled probabilities")
-    seconds: float = key(60.0, "time for the beliefs")
+    effort: float = key(1.0, "times the usual work on the beliefs", least=0.001)
+    seconds: float = key(DAY, "stop them after so long")
 
     @property
     def asked(self) -> bool:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.decision.law.case import Case
-from discreet.decision.law.findings import listed, narrowed, proven
+from discreet.decision.law.findings import proven, too_narrow
 from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule, always
-from discreet.decision.law.verdict import Reason, Verdict
-from discreet.look.palette import percent
+from discreet.decision.law.verdict import Reason
+from discreet.look.words import percent
 from discreet.risk.release.small import observable
-from discreet.table.words import several
 
 if TYPE_CHECKING:
     from discreet.decision.frontier.brief import Brief
@@ -38,18 +37,10 @@ def judge(case: Case) -> Reason:
     share, close = case.policy.closeness.share, case.closeness
     rows = close.below(share)
     if len(rows):
-        text = narrowed(close.cells, close.bounds, rows[0])
-        more = (
-            f"; {several(len(rows) - 1, 'more cell is', 'more cells are')} as close"
-            if len(rows) > 1
-            else ""
-        )
-        return Reason(
-            NAME,
-            Verdict.FAIL,
-            f"{text}, within {share:.0%} of it{more}.",
-            listed(close.cells, close.bounds, rows),
-        )
+        return too_narrow(
+            NAME, close.cells, close.bounds, rows, f", within {share:.0%} of it",
+            also="is as close|are as close",
+        )  # fmt: skip
     said = f"every interval reaches at least {share:.0%} away from its count"
     return proven(case, NAME, said, close.cells, close.bounds)
 

@@ -15,10 +15,10 @@ from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import PolicyError
+from discreet.look.words import plural
 from discreet.risk.release.published import LowCells, low_cells
-from discreet.table.lattice import bits
 from discreet.table.notation import quoted
-from discreet.table.words import several, spoken
+from discreet.table.words import spoken
 
 if TYPE_CHECKING:
     from discreet.decision.answering.many_tables import ManyJudged, ManyTables
@@ -48,13 +48,13 @@ def judge(case: Case) -> Reason:
     found = case.once(_low)
     rule = case.policy.published
     if not found:
-        tables = several(len(case.release.tables), "published table")
+        tables = plural(len(case.release.tables), "published table")
         return Reason(NAME, Verdict.PASS, f"in {tables} no count is {_too_small(rule)}.")
     first = found[0]
     where = spoken(first.cells.label(0), first.cells.variables) or "the total"
     cells, others = sum(len(low.cells) for low in found), len(found) - 1
-    more = f"; {several(cells - 1, 'more cell')} like it" if cells > 1 else ""
-    also = f", {several(others, 'more table')} with such cells" if others else ""
+    more = f"; {plural(cells - 1, 'more cell')} like it" if cells > 1 else ""
+    also = f", {plural(others, 'more table')} with such cells" if others else ""
     table, count = "*".join(map(quoted, first.cells.names)), int(first.cells.counts[0])
     text = (
         f"{table} shows a count of {count:,} in {where}, and the policy asks for "
@@ -134,7 +134,7 @@ class LowMargins:
 
     def inside(self, margin: int) -> bool:
         if margin not in self._known:
-            shown = self.table.margin([self.table.names[place] for place in bits(margin)])
+            shown = self.table.margin(self.table.axes.names_of(margin))
             self._known[margin] = any(True for _ in _of(self.table, shown, self.policy))
         return self._known[margin]
 
@@ -167,7 +167,7 @@ def very_large(brief: Brief, listed: ListStart) -> Reason:
     else:
         low = sum(bool(((n > 0) & (n < rule.least)).any()) for _, n in listed.margins)
     if low:
-        text = f"{several(low, 'table shows', 'tables show')} a count that is too small."
+        text = f"{plural(low, 'table shows', 'tables show')} a count that is too small."
         return Reason(NAME, Verdict.FAIL, text)
     return Reason(NAME, Verdict.PASS, f"no published count is {_too_small(rule)}.")
 

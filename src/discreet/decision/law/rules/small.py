@@ -10,13 +10,13 @@ import numpy as np
 
 from discreet._kernels.sides import SPREAD
 from discreet.decision.law.case import Case
-from discreet.decision.law.findings import either, listed, narrowed, proven
+from discreet.decision.law.findings import proven, too_narrow
 from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule, always
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.intruder.bounds.result import Rung
+from discreet.look.words import up_to
 from discreet.risk.release.narrow import kept_width
-from discreet.table.words import several
 
 if TYPE_CHECKING:
     from discreet.decision.answering.many_tables import ManyJudged, ManyTables
@@ -38,7 +38,7 @@ class Small:
 def judge(case: Case) -> Reason:
     """Every small count keeps the width beta: equation (3) of the 2003 paper within a limit."""
     small, policy = case.small, case.policy
-    counts, seen = either(policy.small.most), _seen(case)
+    counts, seen = up_to(policy.small.most), _seen(case)
     if not case.identifying:
         return Reason(NAME, Verdict.PASS, "no variable can identify anybody.")
     sample = case.watched
@@ -55,18 +55,9 @@ def judge(case: Case) -> Reason:
     beta = policy.small.width
     rows = small.below(beta)
     if len(rows):
-        text = narrowed(small.cells, small.bounds, rows[0])
-        more = (
-            f"; {several(len(rows) - 1, 'more cell keeps', 'more cells keep')} less than {beta}"
-            if len(rows) > 1
-            else ""
-        )
-        return Reason(
-            NAME,
-            Verdict.FAIL,
-            f"{text}: width {small.narrowest} where the policy asks for {beta}{more}.",
-            listed(small.cells, small.bounds, rows),
-        )
+        said = f": width {small.narrowest} where the policy asks for {beta}"
+        also = f"keeps less than {beta}|keep less than {beta}"
+        return too_narrow(NAME, small.cells, small.bounds, rows, said, also=also)
     n = len(small.cells)
     every = f"all {n:,} counts" if n > 1 else "the only count"
     said = (

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.decision.law.case import Case
-from discreet.decision.law.policy import Policy, key
+from discreet.decision.law.policy import DAY, Policy, key
 from discreet.decision.law.rule import Rule, always
 from discreet.decision.law.verdict import Reason, Verdict
-from discreet.look.palette import number
+from discreet.look.words import number
 
 NAME = "number of tables"
 SURE = 3  # standard errors: nearer to the limit, nothing is decided
@@ -21,7 +21,8 @@ class Tables:
     """The number of tables that fit: the intruder's doubt about the whole table."""
 
     least: int = key(0, "at least so many tables must fit the release; 0 switches it off")
-    seconds: float = key(10.0, "time to count them")
+    effort: float = key(1.0, "times the usual work to count them", least=0.001)
+    seconds: float = key(DAY, "stop counting after so long")
 
 
 def judge(case: Case) -> Reason:
