@@ -9,8 +9,9 @@ import pytest
 from charted import rows, size, title, words
 from discreet.errors import DisclosureError
 from discreet.look.charts import interval_chart, order_chart
-from discreet.look.palette import DARK, LIGHT, number, percent, plural, span
+from discreet.look.palette import DARK, LIGHT
 from discreet.look.theme import NARROW
+from discreet.look.words import number, percent, plural, span
 
 
 def frame(n=3, **columns):

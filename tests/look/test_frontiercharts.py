@@ -11,7 +11,7 @@ from discreet.errors import DisclosureError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.look.boundscharts import bounds_chart, width_histogram
 from discreet.look.frontiercharts import (
-    _apart,
+    apart,
     order_chart,
     trace_chart,
     tradeoff_chart,
@@ -96,7 +96,7 @@ def test_orders_have_the_percent_of_table_1_5():
     are 1.29%."""
     chart = order_chart(GREEDY, POSSIBLE)
     assert title(chart) == "4,011 of 65,535 margins are in the release (6.12%)"
-    assert [row["words"] for row in rows(chart, "share")] == [
+    assert [row["words"] for row in rows(chart, "value")] == [
         "16 of 16 (100%)", "120 of 120 (100%)", "547 of 560 (97.68%)",
         "1,566 of 1,820 (86.04%)", "1,659 of 4,368 (37.98%)", "103 of 8,008 (1.29%)",
     ]  # fmt: skip
@@ -108,7 +108,7 @@ def test_orders_that_are_all_or_nothing():
         "The margin of 2 variables is not released. Me."
     )
     assert "note" not in words(order_chart({1: 2, 2: 1}, {1: 2, 2: 1}))
-    assert len(rows(order_chart({}, {1: 2, 2: 1}), "share")) == 1
+    assert len(rows(order_chart({}, {1: 2, 2: 1}), "value")) == 1
     assert "There is no margin." in words(order_chart({}, {}))
     for wrong in ({1: 3}, {4: 1}):
         with pytest.raises(DisclosureError, match="are possible"):
@@ -118,7 +118,7 @@ def test_orders_that_are_all_or_nothing():
 def test_variables_most_first():
     chart = variable_chart(["A", "B", "C"], [3, 4, 2], 4)
     assert title(chart) == "B is in 4 released margins, C is in 2"
-    found = [(row["name"], row["words"]) for row in rows(chart, "count")]
+    found = [(row["name"], row["words"]) for row in rows(chart, "value")]
     assert found == [("B", "4 (100%)"), ("A", "3 (75.00%)"), ("C", "2 (50.00%)")]
     assert "of the 4 margins that could have the variable" in key(chart)
     tied = variable_chart(["A", "B", "C"], [1, 4, 1], 4)
@@ -146,8 +146,8 @@ def test_a_wider_interval_has_a_price():
 
 
 def test_labels_do_not_lie_on_each_other():
-    assert _apart([10, 12, 200], 16, 260) == [10, 26, 200]
-    assert _apart([250, 255, 259], 16, 260) == [228, 244, 260]
+    assert apart([10, 12, 200], 16, 260) == [10, 26, 200]
+    assert apart([250, 255, 259], 16, 260) == [228, 244, 260]
 
 
 def test_restarts():

@@ -9,7 +9,7 @@ from discreet.decision.law.assess import assess
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import DataError
-from discreet.report.compare import compare_reports, read_report
+from discreet.report.compare import diff, read_report
 from discreet.table.load import load
 
 
@@ -19,14 +19,14 @@ def old(tract):
 
 
 def test_a_report_against_itself(old):
-    same = compare_reports(old, old)
+    same = diff(old, old)
     assert same.same
     assert str(same) == "verdict: FAIL as before\nnothing changed"
     assert same.to_json()["same"] is True
 
 
 def test_a_smaller_release(old, safe):
-    found = compare_reports(old, safe.to_json())
+    found = diff(old, safe.to_json())
     assert found.verdicts == (Verdict.FAIL, Verdict.PASS)
     assert found.lost == (("Race", "Income"),)
     assert found.gained == ()
@@ -40,14 +40,14 @@ def test_a_smaller_release(old, safe):
 
 def test_what_was_out_before_counts(safe):
     both = assess(load("example:tract"), "Race", released="Gender*Income").to_json()
-    found = compare_reports(both, safe.to_json())
+    found = diff(both, safe.to_json())
     assert found.gained == found.lost == ()
 
 
 def test_another_policy(old):
     policy = Policy.of({"small.width": 1, "attribute.check": False, "published.least": 0})
     lax = assess(load("example:tract"), "Race*Income + Income*Gender", policy).to_json()
-    found = compare_reports(old, lax)
+    found = diff(old, lax)
     assert found.policy == {
         "small.width": (3, 1),
         "attribute.check": (True, False),
@@ -55,32 +55,32 @@ def test_another_policy(old):
     }
     off = ["published cells", "attribute disclosure"]
     assert [reason.rule for reason in found.gone] == off
-    assert [reason.rule for reason in compare_reports(lax, old).new] == off
+    assert [reason.rule for reason in diff(lax, old).new] == off
     assert "policy small.width: was 3, now 1" in str(found)
 
 
 def test_a_report_of_an_earlier_version_has_the_same_policy(old):
     earlier = copy.deepcopy(old)
     earlier["policy"]["bounds.accept_outer"] = earlier["policy"].pop("bounds.proof") == "outer"
-    assert compare_reports(earlier, old).same
+    assert diff(earlier, old).same
 
 
 def test_other_data(old):
     other = copy.deepcopy(old)
     other["provenance"]["sha256"] = "0" * 64
-    found = compare_reports(old, other)
+    found = diff(old, other)
     assert not found.same_data
     assert "not the same" in str(found)
 
 
 def test_other_variables(old, blond):
-    found = compare_reports(old, blond.to_json())
+    found = diff(old, blond.to_json())
     assert found.gained == (("Hair", "Income"),)
     assert found.lost == (("Race", "Income"), ("Gender", "Income"))
 
 
 def test_its_json(old, safe):
-    document = json.loads(json.dumps(compare_reports(old, safe.to_json()).to_json()))
+    document = json.loads(json.dumps(diff(old, safe.to_json()).to_json()))
     assert document["verdict"] == {"old": "FAIL", "new": "PASS"}
     assert document["margins"] == {"gained": [], "lost": [["Race", "Income"]]}
     assert document["reasons"]["changed"][0]["rule"] == "small counts"
@@ -124,4 +124,4 @@ def test_missing_files(tmp_path):
 )
 def test_a_document_that_is_not_one_is_refused(old, key, value):
     with pytest.raises(DataError, match="the new report is no assessment"):
-        compare_reports(old, {**old, key: value})
+        diff(old, {**old, key: value})

@@ -14,9 +14,10 @@ from discreet.decision.law.policy import Policy
 from discreet.errors import OutputError
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 from discreet.report import frontier_words
-from discreet.report.frontier_html import MOST_CELLS, frontier_report, write_frontier_html
-from discreet.report.frontier_text import print_frontier
-from discreet.report.html import MOST_NAMES
+from discreet.report.assessment import MOST_NAMES
+from discreet.report.frontier import MOST_CELLS, frontier_page
+from discreet.report.html import html_report, write_html
+from discreet.report.terminal import print_page
 from discreet.report.words import CONFIDENTIAL
 from discreet.table.formula import Formula
 from discreet.table.lattice import closure
@@ -37,7 +38,7 @@ def tract():
 def greedy():
     """Users, one of whom asks for what cannot be had."""
     wishes = {"Ann": {"A*B": 3, "D*E": 1}, "Cy <b>": {"A*B*C*D*E*F": 1, "A": 3}}
-    return frontier(load("example:czech"), beta=3, method="greedy", weights=wishes, seconds=20)
+    return frontier(load("example:czech"), beta=3, method="greedy", weights=wishes)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def hostile():
             "E": ["0", "1"],
         },
     )
-    return frontier(table, beta=3, small=4, method="decomposable", seconds=4)
+    return frontier(table, beta=3, small=4, method="decomposable")
 
 
 @pytest.fixture(scope="module")
@@ -80,13 +81,14 @@ def quiet():
     """A table without a small count."""
     policy = Policy.of({"attribute.check": False, "published.least": 0})
     table = Table.of([[10, 20], [30, 40]], A=["a", "b"], B=["c", "d"])
-    return frontier(table, policy=policy, method="greedy", seconds=4)
+    return frontier(table, policy=policy, method="greedy")
 
 
 def printed(found, width=80, **options):
     file = io.StringIO()
     console = {key: options.pop(key) for key in ("force_terminal",) if key in options}
-    print_frontier(found, Console(file=file, width=width, highlight=False, **console), **options)
+    page = frontier_page(found, **options)
+    print_page(page, Console(file=file, width=width, highlight=False, **console))
     return file.getvalue()
 
 
@@ -150,14 +152,14 @@ def test_it_fits(name, width, request):
 
 def test_long_lists_are_cut(hostile):
     cells, margins = len(hostile.decision.case.small.cells), len(hostile.formula)
-    text = printed(hostile, width=120, most=1)
+    text = printed(hostile, width=120, short=1)
     assert f"... and {cells - 1:,} more" in text
     assert f"... and {margins - 1:,} more" in text
-    assert "... and" not in printed(hostile, width=120, most=10_000)
+    assert "... and" not in printed(hostile, width=120, short=10_000)
 
 
 def test_labels_are_neither_markup_nor_escapes(hostile):
-    text = printed(hostile, width=200, force_terminal=True, most=1000)
+    text = printed(hostile, width=200, force_terminal=True, short=1000)
     assert "[bold]rich[/bold]" in text
     assert "\x1b[31mred" not in text
 
@@ -192,7 +194,7 @@ def test_margins_with_each_variable(greedy):
 
 @pytest.mark.parametrize("name", ["tract", "greedy", "hostile", "loose", "quiet"])
 def test_it_asks_nothing_of_the_network(name, request):
-    source = frontier_report(request.getfixturevalue(name))
+    source = html_report(request.getfixturevalue(name))
     for word in ("http:", "https:", "@import", "url(http", "src=", "<script", "<link", "<img"):
         assert word not in source
     assert all(target.startswith("#") for target in re.findall(r'href="([^"]*)', source))
@@ -201,13 +203,13 @@ def test_it_asks_nothing_of_the_network(name, request):
 
 @pytest.mark.parametrize("name", ["tract", "greedy", "hostile", "loose", "quiet"])
 def test_tags_match_and_references_hold(name, request):
-    source = frontier_report(request.getfixturevalue(name))
+    source = html_report(request.getfixturevalue(name))
     check_tags(source)
     check_outline(source)
 
 
 def test_it_says_all_that_an_officer_signs(tract):
-    source = frontier_report(tract)
+    source = html_report(tract)
     text = plain(source)
     for words in (
         CONFIDENTIAL,
@@ -232,7 +234,7 @@ def test_it_says_all_that_an_officer_signs(tract):
 
 
 def test_a_chart_for_pages_and_one_for_phones(hostile):
-    source = frontier_report(hostile)
+    source = html_report(hostile)
     charts = re.findall(r'<div class="chart (wide|phone)"><svg[^>]*width="([\d.]+)"', source)
     wide = [float(width) for size, width in charts if size == "wide"]
     phone = [float(width) for size, width in charts if size == "phone"]
@@ -242,28 +244,28 @@ def test_a_chart_for_pages_and_one_for_phones(hostile):
 
 
 def test_users_have_a_table(greedy):
-    text = plain(frontier_report(greedy))
+    text = plain(html_report(greedy))
     assert "Who is served" in text
     assert "Cy &lt;b&gt; 2 75% 75% A*B*C*D*E*F" in text
     assert "First come, first served" in text
-    alone = plain(frontier_report(dataclasses.replace(greedy, first_come=())))
+    alone = plain(html_report(dataclasses.replace(greedy, first_come=())))
     assert "First come, first served" not in alone
 
 
 def test_the_search_is_drawn_if_it_got_better(greedy):
-    assert "How it was found" in plain(frontier_report(greedy))
+    assert "How it was found" in plain(html_report(greedy))
     better = dataclasses.replace(
         greedy, users=(), first_come=(), trace=((0.5, 20.0), (7.0, 61.0)), at_most=None
     )
-    assert "61 margins found after 7 seconds." in plain(frontier_report(better))
-    assert "margins found" not in plain(frontier_report(dataclasses.replace(greedy, trace=())))
+    assert "61 margins found after 7 seconds." in plain(html_report(better))
+    assert "margins found" not in plain(html_report(dataclasses.replace(greedy, trace=())))
 
 
 def test_long_lists_are_folded_or_cut(hostile):
-    assert "more margins</summary>" not in frontier_report(hostile)
+    assert "more margins</summary>" not in html_report(hostile)
     sets = tuple(s for s in range(1 << 10) if s.bit_count() == 3)
     wide = Formula(tuple(f"v{p}" for p in range(10)), sets)
-    text = plain(frontier_report(_with_formula(hostile, wide)))
+    text = plain(html_report(_with_formula(hostile, wide)))
     assert f"{120 - MOST_NAMES} more margins" in text
     assert "v7*v8*v9" in text
     cells = len(hostile.decision.case.small.cells) - MOST_CELLS
@@ -281,7 +283,7 @@ def _with_formula(found, formula):
 
 
 def test_hostile_labels_are_only_text(hostile):
-    source = frontier_report(hostile)
+    source = html_report(hostile)
     assert "<script" not in source
     assert "<b>" not in source
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in source
@@ -289,14 +291,14 @@ def test_hostile_labels_are_only_text(hostile):
 
 
 def test_doubt_is_said_with_the_verdict(loose):
-    source = frontier_report(loose)
+    source = html_report(loose)
     n = len(loose.decision.case.small.cells)
     assert f"{n} of {n} small counts not proven to keep a width of 3." in plain(source)
     assert "Question marks: not proven to be so wide." in plain(source)
 
 
 def test_without_small_counts(quiet):
-    text = plain(frontier_report(quiet))
+    text = plain(html_report(quiet))
     assert "There is no count of 1 or 2 to narrow down." in text
     assert "3 of 3 margins (100%) can be released" in text
 
@@ -304,9 +306,9 @@ def test_without_small_counts(quiet):
 def test_writing(tmp_path, tract):
     data = tmp_path / "people.csv"
     data.write_text("A,B\n", encoding="utf-8")
-    write_frontier_html(tract, tmp_path / "frontier.html", data=data)
+    write_html(tract, tmp_path / "frontier.html", data=data)
     source = (tmp_path / "frontier.html").read_text(encoding="utf-8")
     assert source.startswith("<!DOCTYPE html>")
     assert "<title>PASS: release frontier of people.csv</title>" in source
     with pytest.raises(OutputError, match="nowhere"):
-        write_frontier_html(tract, tmp_path / "nowhere" / "frontier.html")
+        write_html(tract, tmp_path / "nowhere" / "frontier.html")

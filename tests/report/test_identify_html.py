@@ -12,7 +12,8 @@ from discreet.errors import OutputError
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
 from discreet.report import identify_words
-from discreet.report.identify_html import MOST_EXPOSED, identify_report, write_identify_html
+from discreet.report.html import html_report, write_html
+from discreet.report.identify import MOST_EXPOSED
 from discreet.report.words import CONFIDENTIAL
 from discreet.risk.linkage.harm import Costs, harm
 from discreet.risk.linkage.identification import identify
@@ -54,7 +55,7 @@ def people(n=60, seed=3):
 
 @pytest.fixture(scope="module")
 def whole():
-    """What `identify_report` is given, and the two files."""
+    """What the page is given, and the two files."""
     source, masked = people()
     tied = [{"keys": ["income", "height"], "value": 0.25}]
     known = {"population": 70, "losses": {"wrong": 2}, "correlation": tied}
@@ -65,7 +66,8 @@ def whole():
     )
     found = identify(records, intruder, act=0.5)
     near = matching(records, intruder, found.data)
-    return (found, intruder, near, harm(records, found, costs)), (source, masked)
+    felt = harm(records, found, costs)
+    return (found, {"intruder": intruder, "near": near, "felt": felt}), (source, masked)
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +80,13 @@ def unknown():
 
 @pytest.fixture(scope="module")
 def page(whole):
-    return identify_report(*whole[0])
+    found, more = whole[0]
+    return html_report(found, **more)
 
 
 @pytest.fixture(scope="module")
 def bare(unknown):
-    return identify_report(*unknown)
+    return html_report(unknown[0], intruder=unknown[1])
 
 
 def plain(source):
@@ -119,7 +122,8 @@ def test_nobodys_keys_or_id_are_in_it(whole, page, bare):
 
 
 def test_it_says_all_that_an_officer_signs(whole, page):
-    found, _, near, felt = whole[0]
+    found, more = whole[0]
+    near, felt = more["near"], more["felt"]
     text = plain(page)
     for words in (
         CONFIDENTIAL,
@@ -134,7 +138,7 @@ def test_it_says_all_that_an_officer_signs(whole, page):
         f"{near.matched} of 30 released records nearest to their own source record",
         "The most exposed records",
         f"Harm from ill: {felt.total:,.6g}",
-        "Right record, true inference",
+        "right record, true inference",
         "region &lt;i&gt; South",
         "all link probabilities exact" if found.links.exact == 1 else "approximate",
         "income: the logarithm of the value with normal noise of standard deviation 0.05.",
@@ -157,7 +161,7 @@ def test_it_says_all_that_an_officer_signs(whole, page):
 def test_the_most_exposed_by_row_number(whole, page):
     found = whole[0][0]
     first = found.most_exposed(1)[0]
-    rows = re.findall(r'<tr><th scope="row">(\d+)</th><td class="n">(\d+)</td>', page)
+    rows = re.findall(r'<tr><th scope="row">(\d+)</th><td>(\d+)</td>', page)
     assert (str(first["row"]), str(first["released_row"])) == rows[0]
     assert len(rows) == MOST_EXPOSED
     assert f"{first['probability']:.4f}" in page
@@ -199,7 +203,7 @@ def test_every_kind_of_harm_is_explained(costs, says):
 
 
 def test_the_plots_of_results(whole):
-    found, _, _, felt = whole[0]
+    found, felt = whole[0][0], whole[0][1]["felt"]
     assert "of 60 respondents have a link" in found.plot().description
     assert "best links" in found.plot_reliability().description
     assert sum(n for n, *_ in found.reliability) == (found.links.perceived > 0).sum()
@@ -230,9 +234,9 @@ def test_from_the_command_line(tmp_path, monkeypatch):
 
 
 def test_writing(tmp_path, unknown):
-    write_identify_html(tmp_path / "page.html", *unknown)
+    write_html(unknown[0], tmp_path / "page.html")
     source = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert source.startswith("<!DOCTYPE html>")
     assert "of records in memory</title>" in source
     with pytest.raises(OutputError, match="nowhere"):
-        write_identify_html(tmp_path / "nowhere" / "page.html", *unknown)
+        write_html(unknown[0], tmp_path / "nowhere" / "page.html")

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from discreet.cli import main
-from discreet.report.uniques_html import uniques_report
+from discreet.report.html import html_report
 from discreet.report.words import CONFIDENTIAL
-from discreet.risk.uniques.uniques import uniqueness
+from discreet.risk.uniques.uniques import uniques
 from paged import check_tags
 
 PEOPLE = pd.DataFrame(
@@ -32,12 +32,12 @@ def plain(source):
 
 @pytest.fixture(scope="module")
 def found():
-    return uniqueness(PEOPLE, KEYS, weights="w", sensitive="ill", household="home")
+    return uniques(PEOPLE, KEYS, weights="w", sensitive="ill", household="home")
 
 
 @pytest.fixture(scope="module")
 def page(found):
-    return uniques_report(found, k=2)
+    return html_report(found, k=2)
 
 
 def test_it_says_all_that_an_officer_signs(page):
@@ -45,15 +45,15 @@ def test_it_says_all_that_an_officer_signs(page):
     for words in (
         CONFIDENTIAL,
         "✗ FAIL",
-        "4 of 8 records in classes of fewer than 2.",
-        "4 of 8 records unique in their keys.",
+        "4 of 8 records in classes below 2.",
+        "4 of 8 records unique in sex, born, &lt;b&gt;town.",
         "Keys sex, born, &lt;b&gt;town",
         "2 for each record, itself included",
         "4 of 8 records are unique.",
         "would be linked to the right person",
-        "Special uniques 4 records unique by 3 keys or fewer",
-        "Households 1.328 of 5 would be found",
-        "The class tells it of 4 records",
+        "Special uniques: 4 records stand out by 3 keys or fewer.",
+        "Households: 1.328 of 5 would be found.",
+        "Ill: the class says it of 4 records.",
         "7 1 0.2971",
         "A missing value is a category of its own.",
         "Weights sum to 82.",
@@ -86,6 +86,6 @@ def test_from_the_command_line(tmp_path):
     page = out.read_text(encoding="utf-8")
     assert "<title>uniqueness assessment of people.csv</title>" in page
     assert "No limit is set: a person has to decide." in page
-    assert "0 of 8 records unique in their keys." in page
+    assert "0 of 8 records unique in sex" in page
     refused = CliRunner().invoke(main, [*asked, str(tmp_path / "nowhere" / "out.html")])
     assert refused.exit_code == 2

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.look.palette import LIGHT, number, percent, plural
-from discreet.look.theme import WIDE, empty_chart, finish, printable, short_lines
+from discreet.look.bars import Bar, Mark, Names, bar_chart
+from discreet.look.palette import LIGHT
+from discreet.look.theme import WIDE, empty_chart, finish
+from discreet.look.ticks import QUARTERS
+from discreet.look.words import number, percent, plural, printable
 
 LEAST = 0.0005  # a probability that is still drawn
 
@@ -25,60 +28,36 @@ def belief_chart(
 
     Of more than `most` values the most probable are shown, and the true one.
     """
-    import altair as alt
-
     rows: list[dict[str, Any]] = [
         {
-            "place": place, "value": printable(_shown(value)), "none": 0.0, "p": float(p),
-            "words": percent(float(p)), "state": "true" if value == true else "belief",
+            "place": place, "value": printable(_shown(value)), "p": float(p),
+            "words": percent(float(p)), "true": value == true,
         }
         for place, (value, p) in enumerate(zip(values, probabilities, strict=True))
     ]  # fmt: skip
     notes = [source] if source else []
     guess = max(rows, key=lambda row: row["p"])
     kept = {row["place"] for row in sorted(rows, key=lambda row: -row["p"])[:most]}
-    shown = [row for row in rows if row["place"] in kept or row["state"] == "true"]
+    shown = [row for row in rows if row["place"] in kept or row["true"]]
     if len(shown) < len(rows):
         rest = 1 - sum(row["p"] for row in shown)
         notes.insert(0, f"{plural(len(rows) - len(shown), 'more value')}, {percent(rest)} in all.")
     if title is None:
         title = f"The best guess is {guess['value']}, with probability {guess['words']}"
         if true is not None:
-            title += ": right" if guess["state"] == "true" else f"; it is {_shown(true)}"
-    left = min(max(len(row["value"]) for row in shown) * 8 + 20, width * 2 // 5)
-    for row in shown:
-        row["value"] = short_lines(row["value"], left // 7, 1)
-    base = alt.Chart(alt.InlineData(values=shown))
-    scale = alt.Scale(domain=[0, 1], range=[0, max(width - left - 90, 60)])
-    axis = alt.Axis(title="Probability", format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
-    y = alt.Y("place:O", scale=alt.Scale(domain=[row["place"] for row in shown]), axis=None)
-    colour = alt.Color(
-        "state:N",
-        scale=alt.Scale(domain=["belief", "true"], range=[LIGHT.belief, LIGHT.true]),
-        legend=None,
-    )
-    x = alt.X("p:Q", scale=scale, axis=axis)
-    bars = base.mark_bar(height=14).encode(
-        y=y, x=alt.X("none:Q", scale=scale, axis=axis), x2="p:Q", color=colour
-    )
-    figures = base.mark_text(align="left", dx=8, fontSize=12, color=LIGHT.ink)
-    labels = base.mark_text(align="left", x=-left, fontSize=12, color=LIGHT.ink)
-    diamonds = base.mark_point(
-        shape="diamond", size=90, filled=True, opacity=1, xOffset=52,
-        fill=LIGHT.true, stroke=LIGHT.paper,
-    )  # fmt: skip
-    layers = [
-        bars,
-        figures.encode(y=y, x=x, text="words:N"),
-        labels.encode(y=y, text="value:N"),
-        diamonds.encode(y=y, x=x).transform_filter("datum.state == 'true'"),
-    ]
+            title += ": right" if guess["true"] else f"; it is {_shown(true)}"
+    bars = [
+        Bar(row["value"], row["p"], row["words"], mark=row["p"] if row["true"] else None,
+            colour=LIGHT.true if row["true"] else LIGHT.belief)
+        for row in shown
+    ]  # fmt: skip
     key = "Bar: what an intruder believes." + (
         " Diamond: the true value." if true is not None else ""
     )
-    return finish(
-        layers, title=title, key=key, notes=notes, left=left, width=width, height=24 * len(shown)
-    )
+    return bar_chart(
+        bars, title=title, axis="Probability", key=key, notes=notes, ticks=QUARTERS, form=".0%",
+        mark=Mark(beside=52), width=width,
+    )  # fmt: skip
 
 
 def density_chart(
@@ -151,9 +130,8 @@ def cells_chart(
     left = width * 2 // 5
     columns = len(probabilities[0])
     step = (width - left) / (columns + 1)
-    boxes, names = [], []
-    for row, (cell, chances) in enumerate(zip(cells[:most], probabilities, strict=False)):
-        names.append({"row": row, "label": short_lines(cell, left // 7, 1)})
+    names, boxes = Names.of(cells[:most], width, left=left), []
+    for row, chances in enumerate(probabilities[:most]):
         more = max(0.0, 1 - sum(chances))
         for value, p in enumerate([*chances, more]):
             box: dict[str, Any] = {"row": row, "start": value, "end": value + 0.92 * min(p, 1)}
@@ -171,7 +149,7 @@ def cells_chart(
         title="Count of the cell", values=list(range(columns + 1)), labelExpr=f"{said} : ''",
         orient="top", labelAlign="left", grid=False,
     )  # fmt: skip
-    y = alt.Y("row:O", scale=alt.Scale(domain=list(range(len(names)))), axis=None)
+    y = names.place()
 
     def at(field: str) -> Any:
         return alt.X(f"{field}:Q", scale=scale, axis=axis)
@@ -185,9 +163,7 @@ def cells_chart(
             y=y, x=at("start"), x2="end:Q"
         ),
         outline.encode(y=y, x=at("start"), x2="whole:Q").transform_filter("datum.true"),
-        alt.Chart(alt.InlineData(values=names))
-        .mark_text(align="left", x=-left, fontSize=12, color=LIGHT.ink)
-        .encode(y=y, text="label:N"),
+        *names.layers(),
     ]
     if step >= 34:
         figures = base.mark_text(fontSize=11, color=LIGHT.ink)
@@ -201,7 +177,7 @@ def cells_chart(
         notes=notes,
         left=left,
         width=width,
-        height=24 * len(names),
+        height=names.step * len(names.texts),
     )
 
 
@@ -227,9 +203,9 @@ def sensitivity_chart(
     if len(cells) > most:
         notes.insert(0, f"{plural(len(cells) - most, 'more cell')} not shown.")
     left = width * 2 // 5
-    names, spans, dots = [], [], []
-    for row, (cell, chances) in enumerate(zip(cells[:most], probabilities, strict=False)):
-        names.append({"row": row, "label": short_lines(cell, left // 7, 1)})
+    names = Names.of(cells[:most], width, left=left)
+    spans, dots = [], []
+    for row, chances in enumerate(probabilities[:most]):
         low, high = min(chances), max(chances)
         words = percent(low) if high - low < LEAST else f"{percent(low)} to {percent(high)}"
         spans.append({"row": row, "low": low, "high": high, "words": words})
@@ -238,7 +214,7 @@ def sensitivity_chart(
             dots.append({"row": row, "p": p, "prior": priors[place], "size": size})
     scale = alt.Scale(domain=[0, 1], range=[0, max(width - left - 90, 60)])
     axis = alt.Axis(title="Probability", format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
-    y = alt.Y("row:O", scale=alt.Scale(domain=list(range(len(names)))), axis=None)
+    y = names.place()
 
     def at(field: str) -> Any:
         return alt.X(f"{field}:Q", scale=scale, axis=axis)
@@ -252,9 +228,7 @@ def sensitivity_chart(
         base.mark_text(align="left", dx=12, fontSize=12, color=LIGHT.ink).encode(
             y=y, x=at("high"), text="words:N"
         ),
-        alt.Chart(alt.InlineData(values=names))
-        .mark_text(align="left", x=-left, fontSize=12, color=LIGHT.ink)
-        .encode(y=y, text="label:N"),
+        *names.layers(),
     ]
     if title is None:
         widest = max(max(chances) - min(chances) for chances in probabilities)
@@ -265,7 +239,8 @@ def sensitivity_chart(
     key = f"{heading + '. ' if heading else ''}Dots: the probability of {what}, under Dirichlet "
     key += f"priors of {said}; the larger the prior, the larger the dot."
     return finish(
-        layers, title=title, key=key, notes=notes, left=left, width=width, height=24 * len(names),
+        layers, title=title, key=key, notes=notes, left=left, width=width,
+        height=names.step * len(names.texts),
     )  # fmt: skip
 
 

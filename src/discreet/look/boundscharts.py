@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from discreet.errors import DisclosureError
-from discreet.look.charts import CROSS, KEPT, PHONE, TIGHT, UNPROVEN, whole_ticks
-from discreet.look.palette import LIGHT, number, plural
-from discreet.look.theme import WIDE, empty_chart, finish, upright
+from discreet.look.charts import CROSS, KEPT, TIGHT, UNPROVEN
+from discreet.look.palette import LIGHT
+from discreet.look.theme import PHONE, WIDE, empty_chart, finish, upright
+from discreet.look.ticks import power_ticks, whole_ticks
+from discreet.look.words import number, plural
 
 COLOURS = {KEPT: LIGHT.interval, UNPROVEN: LIGHT.review, TIGHT: LIGHT.fail}
 LEFT, HEIGHT = 48, 280
@@ -139,7 +141,7 @@ def _band(
     above = 14 if all(run["state"] == KEPT for run in drawn) else 24
     highest = max(max(run["upper"], run["count"]) for run in drawn)
     scale = alt.Scale(type="symlog", constant=1, domain=[0, max(1, highest)], range=[HEIGHT, 0])
-    axis = upright("Count of the cell (logarithmic)", _ticks(highest), left=LEFT, above=above)
+    axis = upright("Count of the cell (logarithmic)", power_ticks(highest), left=LEFT, above=above)
     across = alt.Scale(domain=[0, n], range=[0, room], nice=False)
     places = alt.Axis(title=words, values=whole_ticks(n, 5), format=",d", grid=False)
     colour = alt.Color(
@@ -193,15 +195,6 @@ def _band(
             )  # fmt: skip
             layers.append(mark)
     return layers
-
-
-def _ticks(highest: int) -> list[int]:
-    """0, then powers of ten, with steps between them if they are few."""
-    steps = (1, 2, 5) if highest < 500 else (1,)
-    return [
-        0,
-        *(s * 10**p for p in range(len(str(highest))) for s in steps if s * 10**p <= highest),
-    ]
 
 
 # Cells, runs of equal cells, and what they say

@@ -7,14 +7,16 @@ from math import comb
 from typing import Any
 
 from discreet.errors import DisclosureError
-from discreet.look.palette import LIGHT, number, percent, plural, span
-from discreet.look.theme import WIDE, empty_chart, finish, printable, short_lines
+from discreet.look.bars import LETTER, LINE, Bar, Names, bar_chart
+from discreet.look.palette import LIGHT
+from discreet.look.theme import PHONE, WIDE, empty_chart, finish, short_lines
+from discreet.look.ticks import HALVES, whole_ticks
+from discreet.look.words import number, percent, plural, printable, span
 
 MEASURES = ("count", "lower", "upper", "width", "status")
 LOOSE = ("linear", "outer only")
 KEPT, UNPROVEN, TIGHT = "kept", "unproven", "tight"
 CROSS = "M-1,-1L1,1M1,-1L-1,1"
-PHONE = 480  # below this width labels stand above their bars
 
 
 def interval_chart(
@@ -43,36 +45,30 @@ def interval_chart(
         more = plural(len(cells) - most, "more cell")
         notes.insert(0, f"{more}, none with a narrower interval, not shown.")
     shown = cells[:most]
-    left = 0 if width < PHONE else width * 2 // 5
-    for cell in shown:
-        cell["range"] = span(cell["lower"], cell["upper"])
+    names = Names.of(
+        [cell["name"] for cell in shown], width, left=0 if width < PHONE else width * 2 // 5
+    )
+    for place, cell in enumerate(shown):
+        cell |= {"row": place, "range": span(cell["lower"], cell["upper"])}
         cell["state"] = _state(cell, limit)
-        cell["label"] = short_lines(cell["name"], (left or width) // 7)
-        cell["lines"] = cell["label"].count("\n") + 1
     heading = ", ".join(_labels(frame))
     key = _key(shown, limit)
-    step = 15 * max(cell["lines"] for cell in shown) + (13 if left else 27)
     return finish(
-        _intervals(shown, short_lines(heading, (left or width) // 7), step, left, width),
+        _intervals(shown, heading, names, width),
         title=title,
-        key=key if left else f"{heading}. {key}",
+        key=key if names.left else f"{heading}. {key}",
         notes=notes,
-        left=left,
+        left=names.left,
         width=width,
-        height=step * len(shown),
+        height=names.step * len(shown),
     )
 
 
-def _intervals(
-    cells: list[dict[str, Any]], heading: str, step: int, left: int, width: int
-) -> list[Any]:
-    """Bars with end ticks, true counts, crosses, the interval in figures, labels.
-
-    Labels stand on the left; without room there, above the bars.
-    """
+def _intervals(cells: list[dict[str, Any]], heading: str, names: Names, width: int) -> list[Any]:
+    """Bars with end ticks, true counts, crosses, the interval in figures, names."""
     import altair as alt
 
-    base = alt.Chart(alt.InlineData(values=cells))
+    base, left, down = alt.Chart(alt.InlineData(values=cells)), names.left, names.down
     highest = max(max(cell["upper"], cell.get("count", 0)) for cell in cells)
     marked = any(cell["state"] != KEPT for cell in cells)
     aside = 29 if marked else 14
@@ -84,7 +80,7 @@ def _intervals(
         format=",d",
         grid=bool(left),
     )
-    y = alt.Y("row:O", scale=alt.Scale(domain=[cell["row"] for cell in cells]), axis=None)
+    y = names.place()
     colour = alt.Color(
         "state:N",
         scale=alt.Scale(
@@ -92,7 +88,6 @@ def _intervals(
         ),
         legend=None,
     )
-    down = 0 if left else step // 2 - 12
 
     def at(end: str) -> Any:
         return alt.X(f"{end}:Q", scale=scale, axis=axis)
@@ -123,21 +118,14 @@ def _intervals(
             f"datum.state == '{UNPROVEN}'"
         ),
         figures.encode(y=y, x=at("upper"), text="range:N"),
+        *names.layers(),
     ]
-    text: dict[str, Any] = {
-        "align": "left",
-        "baseline": "middle",
-        "fontSize": 12,
-        "lineBreak": "\n",
-    }
-    for lines in {cell["lines"] for cell in cells}:
-        up = 7.5 * (lines - 1) if left else 15 * lines + 2 - down
-        label = base.mark_text(**text, lineHeight=15, x=-left, yOffset=-up, color=LIGHT.ink)
-        layers.append(label.encode(y=y, text="label:N").transform_filter(f"datum.lines == {lines}"))
     if left:
-        head = alt.Chart(alt.InlineData(values=[{"heading": heading}])).mark_text(
-            **text, lineHeight=15, x=-left, y=-13 - 15 * heading.count("\n"), color=LIGHT.muted
-        )
+        said = short_lines(heading, left // LETTER)
+        head = alt.Chart(alt.InlineData(values=[{"heading": said}])).mark_text(
+            align="left", baseline="middle", fontSize=12, lineBreak="\n", lineHeight=LINE,
+            x=-left, y=-13 - LINE * said.count("\n"), color=LIGHT.muted,
+        )  # fmt: skip
         layers.append(head.encode(text="heading:N"))
     return layers
 
@@ -186,32 +174,14 @@ def share_chart(
     width: int = WIDE,
 ) -> Any:
     """Bars of how many there are of all that are possible; a row is a name and the two numbers."""
-    import altair as alt
-
-    drawn: list[dict[str, Any]] = []
-    for name, n, all_ in rows:
-        words = f"{number(n)} of {number(all_)} ({percent(n / all_, decimals)})"
-        drawn.append({"name": name, "share": n / all_, "all": 1, "none": 0, "words": words})
-    left, right = 90, 20 + 7 * max(len(row["words"]) for row in drawn)
-    base = alt.Chart(alt.InlineData(values=drawn))
-    scale = alt.Scale(domain=[0, 1], range=[0, max(width - left - right, 60)])
-    shares = alt.Axis(title=axis, format=".0%", values=[0, 0.5, 1])
-    names = alt.Axis(title=None, labelAlign="left", labelPadding=left)
-    y = alt.Y("name:N", scale=alt.Scale(domain=[row["name"] for row in drawn]), axis=names)
-
-    def at(end: str) -> Any:
-        return alt.X(f"{end}:Q", scale=scale, axis=shares)
-
-    layers = [
-        base.mark_bar(height=14, color=LIGHT.possible).encode(y=y, x=at("none"), x2="all:Q"),
-        base.mark_bar(height=14, color=LIGHT.released).encode(y=y, x=at("none"), x2="share:Q"),
-        base.mark_text(align="left", dx=10, fontSize=12, color=LIGHT.ink).encode(
-            y=y, x=at("all"), text="words:N"
-        ),
+    bars = [
+        Bar(name, n / of, f"{number(n)} of {number(of)} ({percent(n / of, decimals)})", whole=1)
+        for name, n, of in rows
     ]
-    return finish(
-        layers, title=title, key=key, notes=notes, left=left, width=width, height=28 * len(drawn)
-    )
+    return bar_chart(
+        bars, title=title, axis=axis, key=key, notes=notes, ticks=HALVES, form=".0%",
+        colour=LIGHT.released, width=width,
+    )  # fmt: skip
 
 
 # Words and rows
@@ -290,11 +260,3 @@ def _key(cells: list[dict[str, Any]], limit: int | None) -> str:
     if UNPROVEN in states:
         said.append("Question mark: the interval may be narrower.")
     return " ".join(said)
-
-
-def whole_ticks(highest: int, most: int) -> list[int]:
-    """Round whole numbers from 0 to `highest`."""
-    unit = 1
-    while highest / unit > most:
-        unit = unit * 5 // 2 if str(unit)[0] == "2" else unit * 2
-    return list(range(0, highest + 1, unit))

@@ -7,9 +7,12 @@ from math import isclose
 from typing import Any
 
 from discreet.errors import DisclosureError
-from discreet.look.charts import PHONE, share_chart, whole_ticks
-from discreet.look.palette import LIGHT, number, percent, plural
-from discreet.look.theme import WIDE, empty_chart, finish, short_lines, upright
+from discreet.look.bars import Bar, bar_chart
+from discreet.look.charts import share_chart
+from discreet.look.palette import LIGHT
+from discreet.look.theme import PHONE, WIDE, empty_chart, finish, upright
+from discreet.look.ticks import whole_ticks
+from discreet.look.words import number, percent, plural
 
 Points = Sequence[tuple[float, float]]
 DASHES = ([1, 0], [7, 3], [2, 3], [8, 3, 2, 3])
@@ -71,49 +74,22 @@ def variable_chart(
 
     `possible` is how many margins could have it: 2^(k-1) of k variables.
     """
-    import altair as alt
-
     rows = sorted(zip(names, counts, strict=True), key=lambda row: -row[1])
     notes = [source] if source else []
     if not rows:
         says = "There is no variable."
         return empty_chart(says, title=title or says, notes=notes, width=width)
-    left = min(max(len(name) for name in names) * 7 + 15, width * 2 // 5)
-    drawn: list[dict[str, Any]] = [
-        {
-            "row": place, "name": short_lines(name, left // 7, 1), "none": 0, "count": n,
-            "words": f"{number(n)} ({percent(n / possible, 2)})",
-        }
-        for place, (name, n) in enumerate(rows)
-    ]  # fmt: skip
-    right = 20 + 7 * max(len(row["words"]) for row in drawn)
-    highest = max(1, rows[0][1])
-    scale = alt.Scale(domain=[0, highest], range=[0, max(width - left - right, 60)])
-    ticks = whole_ticks(highest, 5 if width >= PHONE else 2)
-    axis = alt.Axis(title="Released margins with the variable", values=ticks, format=",d")
-    y = alt.Y("row:O", scale=alt.Scale(domain=[row["row"] for row in drawn]), axis=None)
-    base = alt.Chart(alt.InlineData(values=drawn))
-
-    def at(end: str) -> Any:
-        return alt.X(f"{end}:Q", scale=scale, axis=axis)
-
-    layers = [
-        base.mark_bar(height=14, color=LIGHT.released).encode(y=y, x=at("none"), x2="count:Q"),
-        base.mark_text(align="left", dx=10, fontSize=12, color=LIGHT.ink).encode(
-            y=y, x=at("count"), text="words:N"
-        ),
-        base.mark_text(align="left", x=-left, fontSize=12, color=LIGHT.ink).encode(
-            y=y, text="name:N"
-        ),
-    ]
-    return finish(
-        layers,
+    bars = [Bar(name, n, f"{number(n)} ({percent(n / possible, 2)})") for name, n in rows]
+    return bar_chart(
+        bars,
         title=_reach(rows) if title is None else title,
+        axis="Released margins with the variable",
         key=f"Percent: of the {number(possible)} margins that could have the variable.",
         notes=notes,
-        left=left,
+        ticks=whole_ticks(max(1, rows[0][1]), 5 if width >= PHONE else 3),
+        form=",d",
+        colour=LIGHT.released,
         width=width,
-        height=24 * len(drawn),
     )
 
 
@@ -156,7 +132,7 @@ def tradeoff_chart(
         scale=alt.Scale(domain=[0, max(1, highest)], range=[height, 0]),
         axis=upright("Released margins", whole_ticks(int(highest), 5), left=left),
     )
-    heights = _apart(
+    heights = apart(
         [height * (1 - ends[method][1] / max(highest, 1)) for method in ranked], 16, height
     )
     layers = []
@@ -170,7 +146,7 @@ def tradeoff_chart(
                 shape=shape, size=80, filled=True, opacity=1, fill=LIGHT.released,
                 stroke=LIGHT.paper,
             ).encode(x=x, y=y),
-            _words(labels[method], x=room + 12, y=heights[place]),
+            words_at(labels[method], x=room + 12, y=heights[place]),
         ]  # fmt: skip
     return finish(
         layers,
@@ -272,7 +248,7 @@ def trace_chart(
 # Axes and labels
 
 
-def _words(text: str, **place: Any) -> Any:
+def words_at(text: str, **place: Any) -> Any:
     import altair as alt
 
     data = alt.InlineData(values=[{"text": text}])
@@ -280,7 +256,7 @@ def _words(text: str, **place: Any) -> Any:
     return mark.encode(text="text:N")
 
 
-def _apart(heights: list[float], gap: int, most: int) -> list[float]:
+def apart(heights: list[float], gap: int, most: int) -> list[float]:
     """Heights in ascending order, moved as little as keeps them `gap` apart."""
     placed: list[float] = []
     for height in heights:

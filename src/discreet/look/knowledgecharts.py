@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.look.palette import LIGHT, number, percent, plural
-from discreet.look.theme import WIDE, finish, printable, short_lines
+from discreet.look.bars import Bar, Mark, bar_chart
+from discreet.look.palette import LIGHT
+from discreet.look.theme import WIDE, finish
+from discreet.look.ticks import QUARTERS
+from discreet.look.words import number, percent, plural, printable
 
 Curve = tuple[Sequence[float], Sequence[float]]
 MOST_POINTS = 400
@@ -24,15 +27,13 @@ def shares_chart(
     width: int = WIDE,
 ) -> Any:
     """One row a value: a bar to its probability after the release, a ring at that before it."""
-    import altair as alt
-
     rows: list[dict[str, Any]] = []
     for place, value in enumerate(values):
         p = float(after[place])
         was = None if before is None else float(before[place])
         words = percent(p) if was is None else f"{percent(p)}, was {percent(was)}"
         text = number(value) if isinstance(value, int | float) else str(value)
-        rows.append({"place": place, "value": printable(text), "p": p, "none": 0.0})
+        rows.append({"place": place, "value": printable(text), "p": p})
         rows[-1] |= {"was": p if was is None else was, "words": words}
     kept = {row["place"] for row in sorted(rows, key=lambda r: -max(r["p"], r["was"]))[:most]}
     shown = [row for row in rows if row["place"] in kept]
@@ -47,40 +48,15 @@ def shares_chart(
             title += (
                 f", {percent(best['was'])} before" if best["was"] != best["p"] else ", as before"
             )
-    left = min(max(len(row["value"]) for row in shown) * 8 + 20, width * 2 // 5)
-    for row in shown:
-        row["value"] = short_lines(row["value"], left // 7, 1)
-    scale = alt.Scale(domain=[0, 1], range=[0, max(width - left - 110, 60)])
-    axis = alt.Axis(title="Probability", format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
-    y = alt.Y("place:O", scale=alt.Scale(domain=[row["place"] for row in shown]), axis=None)
-
-    def at(name: str) -> Any:
-        return alt.X(f"{name}:Q", scale=scale, axis=axis)
-
-    for row in shown:
-        row["end"] = max(row["p"], row["was"])
-    base = alt.Chart(alt.InlineData(values=shown))
-    layers = [
-        base.mark_bar(height=14, color=LIGHT.belief).encode(y=y, x=at("none"), x2="p:Q"),
-        base.mark_text(align="left", dx=10, fontSize=12, color=LIGHT.ink).encode(
-            y=y, x=at("end"), text="words:N"
-        ),
-        base.mark_text(align="left", x=-left, fontSize=12, color=LIGHT.ink).encode(
-            y=y, text="value:N"
-        ),
+    key = "Bar: what is believed after the release." + " Ring: before." * (before is not None)
+    bars = [
+        Bar(row["value"], row["p"], row["words"], mark=None if before is None else row["was"])
+        for row in shown
     ]
-    key = "Bar: what is believed after the release."
-    if before is not None:
-        ring = base.mark_point(shape="circle", size=70, filled=True, opacity=1, strokeWidth=2)
-        layers.append(
-            ring.encode(
-                y=y, x=at("was"), fill=alt.value(LIGHT.paper), stroke=alt.value(LIGHT.interval)
-            )
-        )
-        key += " Ring: before."
-    return finish(
-        layers, title=title, key=key, notes=notes, left=left, width=width, height=24 * len(shown)
-    )
+    return bar_chart(
+        bars, title=title, axis="Probability", key=key, notes=notes, ticks=QUARTERS, form=".0%",
+        colour=LIGHT.belief, mark=Mark("circle", LIGHT.paper, LIGHT.interval, 70), width=width,
+    )  # fmt: skip
 
 
 def curves_chart(

@@ -7,13 +7,12 @@ from math import sqrt
 from typing import Any
 
 from discreet.errors import DisclosureError
-from discreet.look.boundscharts import _ticks
-from discreet.look.charts import PHONE, whole_ticks
-from discreet.look.palette import LIGHT, number, percent, plural
-from discreet.look.riskutilitychart import nice_ticks
-from discreet.look.theme import WIDE, empty_chart, finish, short_lines, upright
+from discreet.look.bars import Bar, bar_chart
+from discreet.look.palette import LIGHT
+from discreet.look.theme import PHONE, WIDE, empty_chart, finish, upright
+from discreet.look.ticks import SHARES, power_ticks, whole_ticks
+from discreet.look.words import number, percent, plural
 
-TENTHS = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
 LEFT, HEIGHT, EDGE = 56, 190, 20
 UNEVEN = 30  # times the largest count over the smallest: above, the scale is logarithmic
 SHOWN = 30  # groups; more are counted in a note
@@ -55,7 +54,7 @@ def risk_chart(
     ]  # fmt: skip
     room = width - LEFT - EDGE
     scale: dict[str, Any] = {"type": "symlog", "constant": 1} if uneven else {}
-    ticks = _ticks(max(counts)) if uneven else whole_ticks(max(counts), 4)
+    ticks = power_ticks(max(counts)) if uneven else whole_ticks(max(counts), 4)
     y = alt.Y(
         "n:Q",
         scale=alt.Scale(domain=[0, max(counts)], range=[HEIGHT, 0], **scale),
@@ -64,7 +63,10 @@ def risk_chart(
 
     def at(end: str) -> Any:
         axis = alt.Axis(
-            title="Probability of the most probable link", values=TENTHS, format=".1f", grid=False
+            title="Probability of the most probable link",
+            values=list(SHARES),
+            format=".1f",
+            grid=False,
         )
         return alt.X(f"{end}:Q", scale=alt.Scale(domain=[0, 1], range=[0, room]), axis=axis)
 
@@ -116,7 +118,7 @@ def reliability_chart(
             chance = 1.96 * sqrt(max(0.0, stated * (1 - stated)) / n)
             ends = {"low": max(0.0, stated - chance), "high": min(1.0, stated + chance)}
             drawn.append({"stated": stated, "right": right, "words": number(n)} | ends)
-    axis = upright("Share that is right", TENTHS, left=LEFT)
+    axis = upright("Share that is right", SHARES, left=LEFT)
     axis.format = ".0%"
 
     def y(end: str) -> Any:
@@ -125,7 +127,7 @@ def reliability_chart(
     x = alt.X(
         "stated:Q",
         scale=alt.Scale(domain=[0, 1], range=[0, room]),
-        axis=alt.Axis(title="Probability stated", values=TENTHS, format=".0%", grid=False),
+        axis=alt.Axis(title="Probability stated", values=list(SHARES), format=".0%", grid=False),
     )
     line = alt.Chart(alt.InlineData(values=[{"stated": p, "right": p} for p in (0, 1)]))
     base = alt.Chart(alt.InlineData(values=drawn))
@@ -173,9 +175,10 @@ def outcome_chart(
         name, _, most = max(rows, key=lambda row: row[2], default=("", 0, 0.0))
         if most > 0:
             title += f", {_amount(most)} of it by {name}"
-    bars = [(name, harm, f"{_amount(harm)} ({number(n)})") for name, n, harm in rows]
+    bars = [Bar(name, harm, f"{_amount(harm)} ({number(n)})") for name, n, harm in rows]
     key = "Bar: the sum of harm. In brackets: respondents."
-    return _bars(bars, title=title, axis="Harm", key=key, notes=source, width=width)
+    notes = [source] if source else []
+    return bar_chart(bars, title=title, axis="Harm", key=key, notes=notes, width=width)
 
 
 def group_chart(
@@ -195,66 +198,11 @@ def group_chart(
     if len(ranked) > SHOWN:
         notes.insert(0, f"{plural(len(ranked) - SHOWN, 'more group')}, none harmed more.")
     bars = [
-        (name, harm / n, f"{_amount(harm / n, 3)} ({number(n)})")
+        Bar(name, harm / n, f"{_amount(harm / n, 3)} ({number(n)})")
         for name, n, harm in ranked[:SHOWN]
     ]
     key = "Bar: the average. In brackets: respondents of the group."
-    words = {"title": title, "axis": "Harm a respondent", "key": key}
-    return _bars(bars, **words, notes=" ".join(notes), width=width)
-
-
-def _bars(
-    rows: Sequence[tuple[str, float, str]],
-    *,
-    title: str,
-    axis: str,
-    key: str,
-    notes: str | None,
-    width: int,
-) -> Any:
-    """A bar a row, from 0 to its value, with its name before and its words behind it."""
-    import altair as alt
-
-    said = [notes] if notes else []
-    if not rows:
-        return empty_chart("There is nothing to show.", title=title, notes=said, width=width)
-    left = min(max(len(name) for name, *_ in rows) * 7 + 15, width * 2 // 5)
-    right = 24 + 7 * max(len(words) for *_, words in rows)
-    drawn: list[dict[str, Any]] = [
-        {"row": place, "name": short_lines(name, left // 7), "none": 0, "value": value,
-         "end": max(value, 0), "words": words}
-        for place, (name, value, words) in enumerate(rows)
-    ]  # fmt: skip
-    for row in drawn:
-        row["lines"] = row["name"].count("\n") + 1
-    values = [0.0, *(value for _, value, _ in rows)]
-    low, high = min(values), max(values)
-    ticks = nice_ticks(low, high if high > low else 1.0, 5 if width >= PHONE else 2)
-    room = max(width - left - right, 60)
-    scale = alt.Scale(domain=[ticks[0], ticks[-1]], range=[0, room])
-    shown = alt.Axis(title=axis, values=ticks, format=",~r", grid=False)
-    y = alt.Y("row:O", scale=alt.Scale(domain=[row["row"] for row in drawn]), axis=None)
-    base = alt.Chart(alt.InlineData(values=drawn))
-
-    def at(end: str) -> Any:
-        return alt.X(f"{end}:Q", scale=scale, axis=shown)
-
-    layers = [
-        base.mark_bar(height=14, color=LIGHT.accent).encode(y=y, x=at("none"), x2="value:Q"),
-        base.mark_text(align="left", dx=8, fontSize=12, color=LIGHT.ink).encode(
-            y=y, x=at("end"), text="words:N"
-        ),
-    ]
-    for lines in {row["lines"] for row in drawn}:
-        name = base.mark_text(
-            align="left", baseline="middle", lineBreak="\n", lineHeight=15, fontSize=12,
-            x=-left, yOffset=-7.5 * (lines - 1), color=LIGHT.ink,
-        )  # fmt: skip
-        layers.append(name.encode(y=y, text="name:N").transform_filter(f"datum.lines == {lines}"))
-    step = 12 + 15 * max(row["lines"] for row in drawn)
-    return finish(
-        layers, title=title, key=key, notes=said, left=left, width=width, height=step * len(drawn)
-    )
+    return bar_chart(bars, title=title, axis="Harm a respondent", key=key, notes=notes, width=width)
 
 
 # Findings

@@ -1,4 +1,4 @@
-"""Colours with one meaning each, and how numbers are written.
+"""Colours with one meaning each.
 
 Within each group the colours stay apart for every common form of colour blindness, and words that
 are set in a colour have a contrast of at least 4.5 with the paper; a test computes both.
@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields
 from discreet.errors import DisclosureError
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-EN_DASH = "\u2013"
 
 
 @dataclass(frozen=True)
@@ -69,48 +68,3 @@ DARK = Palette(
 )  # fmt: skip
 
 TERMINAL = {"PASS": "green", "REVIEW": "yellow", "FAIL": "red"}
-
-
-def number(n: float) -> str:
-    """A number with thousands separators.
-
-    >>> number(1234567), number(-1), number(0.25)
-    ('1,234,567', '-1', '0.25')
-    """
-    return f"{int(n):,}" if n == int(n) else f"{n:,.4g}"
-
-
-def span(lower: int, upper: int) -> str:
-    """The values from lower to upper, with an en dash.
-
-    >>> span(0, 1200), span(3, 3)
-    ('0–1,200', '3')
-    """
-    return number(lower) if lower == upper else f"{number(lower)}{EN_DASH}{number(upper)}"
-
-
-def percent(share: float, decimals: int = 0) -> str:
-    """A share in percent that is never rounded to none or to all of it.
-
-    >>> percent(2 / 3), percent(0.9999), percent(0.0001), percent(1)
-    ('67%', '>99%', '<1%', '100%')
-    >>> percent(103 / 8008, 2), percent(1e-6, 2), percent(1, 2)
-    ('1.29%', '<0.01%', '100%')
-    """
-    if share in (0, 1):
-        return f"{share:.0%}"
-    step = 10 ** -(decimals + 2)
-    if 0 < share < step / 2:
-        return f"<{step:.{decimals}%}"
-    if 1 - step / 2 <= share < 1:
-        return f">{1 - step:.{decimals}%}"
-    return f"{share:.{decimals}%}"
-
-
-def plural(n: int, one: str, many: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> plural(1, "cell"), plural(2000, "cell"), plural(2, "category", "categories")
-    ('1 cell', '2,000 cells', '2 categories')
-    """
-    return f"{number(n)} {one if n == 1 else many or one + 's'}"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from discreet.errors import DisclosureError, OutputError
-from discreet.look.frontiercharts import DASHES, _apart, _words
-from discreet.look.palette import LIGHT, percent
+from discreet.errors import DisclosureError
+from discreet.look.frontiercharts import DASHES, apart, words_at
+from discreet.look.palette import LIGHT
 from discreet.look.theme import WIDE, finish, upright
+from discreet.look.ticks import SHARES
+from discreet.look.words import percent
 
 Points = Sequence[tuple[float, float]]
 DASHED = ("", " (dashed)", " (dots)", " (dash-dot)")
 TARGET = 0.2  # of the risk, in the title if no cut is marked
-TICKS = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
 
 
 def curve_chart(
@@ -44,9 +44,9 @@ def curve_chart(
     x = alt.X(
         "loss:Q",
         scale=alt.Scale(domain=[0, 1], range=[0, room]),
-        axis=alt.Axis(title="Data suppressed", values=TICKS, format=".0%", grid=False),
+        axis=alt.Axis(title="Data suppressed", values=list(SHARES), format=".0%", grid=False),
     )
-    axis = upright("Disclosure risk taken", TICKS, left=left)
+    axis = upright("Disclosure risk taken", SHARES, left=left)
     axis.format = ".0%"
     y = alt.Y("risk:Q", scale=alt.Scale(domain=[0, 1], range=[height, 0]), axis=axis)
     chance = alt.Chart(alt.InlineData(values=[{"loss": 0, "risk": 1}, {"loss": 1, "risk": 0}]))
@@ -86,9 +86,9 @@ def _named(labels: Sequence[str], curves: Iterable[Points], room: int, height: i
     """Names in the order of the curves where a tenth of the data is suppressed."""
     ends = {name: _risk_at(points, 0.1) for name, points in zip(labels, curves, strict=True)}
     ranked = sorted(ends, key=lambda name: -ends[name])
-    heights = _apart([height * (1 - ends[name]) for name in ranked], 16, height)
+    heights = apart([height * (1 - ends[name]) for name in ranked], 16, height)
     placed = zip(ranked, heights, strict=True)
-    return [_words(name, x=room + 8, y=up) for name, up in placed]
+    return [words_at(name, x=room + 8, y=up) for name, up in placed]
 
 
 def _risk_at(points: Points, loss: float) -> float:
@@ -111,18 +111,3 @@ def _between(points: Sequence[tuple[float, float]], at: float) -> float:
 def _finding(risk: float, loss: float) -> str:
     taken, left = percent(risk), percent(loss)
     return f"With {taken} of the disclosure risk, {left} of the data are suppressed"
-
-
-def save_chart(chart: Any, path: Path, name: str) -> None:
-    """Write a chart to `path` in the format of the suffix of `name`."""
-    suffix = Path(name).suffix.lower()
-    if suffix == ".html":
-        path.write_text(chart.to_html(inline=True), encoding="utf-8")
-    elif suffix in (".svg", ".png"):
-        import vl_convert
-
-        draw = vl_convert.vegalite_to_svg if suffix == ".svg" else vl_convert.vegalite_to_png
-        found = draw(chart.to_json())
-        path.write_bytes(found.encode() if isinstance(found, str) else found)
-    else:
-        raise OutputError(f"cannot write {name!r}: end its name in .html, .svg or .png.")

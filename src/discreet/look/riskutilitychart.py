@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.errors import DisclosureError
-from discreet.look.palette import LIGHT, number, plural
+from discreet.look.palette import LIGHT
 from discreet.look.theme import WIDE, empty_chart, finish, upright
+from discreet.look.ticks import nice_ticks
+from discreet.look.words import number, plural
 
 SHOWN = 12  # masks with a number; the others are dots
 STATES = ("PASS", "REVIEW", "FAIL")
@@ -132,22 +134,6 @@ def _finding(rows: Sequence[Row], limit: float, best: str | None) -> str:
     risk, worth = next((risk, worth) for name, risk, worth, _ in rows if name == best)
     taken = "an unknown risk" if risk is None else f"a risk of {_value(risk)}"
     return f"Within the limit {best} is worth most, {_value(worth)}, at {taken}"
-
-
-def nice_ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers that enclose low and high.
-
-    >>> nice_ticks(-5, -1, 5), nice_ticks(0.1, 0.34, 2), nice_ticks(3, 3, 5)
-    ([-5.0, -4.0, -3.0, -2.0, -1.0], [0.0, 0.2, 0.4], [2.0, 2.5, 3.0, 3.5, 4.0])
-    """
-    if low == high:
-        step = 10.0 ** math.floor(math.log10(abs(low))) if low else 1.0
-        low, high = low - step, high + step
-    rough = (high - low) / most
-    unit = 10.0 ** math.floor(math.log10(rough))
-    step = next(unit * k for k in (1, 2, 5, 10) if unit * k >= rough * (1 - 1e-9))
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
 
 def _format(ticks: Sequence[float]) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from discreet.look.palette import FONT, LIGHT
+from discreet.look.words import printable
 
 WIDE, NARROW = 660, 340  # pixels of a whole chart: on a page, on a phone
+PHONE = 480  # narrower charts are for phones
 LINE = 16
 
 
@@ -118,8 +120,3 @@ def short_lines(text: str, letters: int, lines: int = 2) -> str:
     return "\n".join(
         textwrap.wrap(printable(text), letters, max_lines=lines, placeholder=" \u2026")
     )
-
-
-def printable(text: str) -> str:
-    """The text with a space for every control character: one of them would abort the drawing."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discreet.look.charts import PHONE
-from discreet.look.palette import EN_DASH, LIGHT, number, plural
-from discreet.look.theme import WIDE, finish, short_lines
+from discreet.look.bars import Bar, bar_chart
+from discreet.look.palette import LIGHT
+from discreet.look.theme import PHONE, WIDE, finish
+from discreet.look.words import both, number, plural, span
 
 Five = tuple[int, float, float, float, float, float]
 
@@ -27,9 +28,8 @@ def width_chart(
 
     rows: list[dict[str, Any]] = []
     for order, (margins, least, lower, median, upper, most) in spreads.items():
-        ends = number(least) if least == most else f"{number(least)}{EN_DASH}{number(most)}"
         row = {"least": least, "lower": lower, "median": median, "upper": upper, "most": most}
-        words = f"{ends} ({number(margins)})"
+        words = f"{span(least, most)} ({number(margins)})"
         rows.append(row | {"order": plural(order, "variable"), "words": words})
     left, right = 90, 20 + 7 * max(len(row["words"]) for row in rows)
     highest = max(1, *(five[-1] for five in spreads.values()))
@@ -91,45 +91,20 @@ def score_chart(
     width: int = WIDE,
 ) -> Any:
     """Scores as bars, lowest first; a row is a name, its score, and its group from 1 on."""
-    import altair as alt
-
     wide = width >= PHONE
-    left = min(max(len(name) for name, *_ in rows) * 7 + 15, width * 2 // 5)
-    drawn: list[dict[str, Any]] = [
-        {
-            "row": place, "name": short_lines(name, left // 7, 1), "none": 0, "score": score,
-            "words": f"{score:,.2f}, {groups[group - 1] if wide else f'group {group}'}",
-        }
-        for place, (name, score, group) in enumerate(rows)
-    ]  # fmt: skip
-    right = 20 + 7 * max(len(row["words"]) for row in drawn)
-    highest = max(score for _, score, _ in rows) or 1
-    scale = alt.Scale(domain=[0, highest], range=[0, max(width - left - right, 60)])
-    axis = alt.Axis(title="Disclosure score", tickCount=3, format=",~r", grid=False)
-    y = alt.Y("row:O", scale=alt.Scale(domain=[row["row"] for row in drawn]), axis=None)
-    base = alt.Chart(alt.InlineData(values=drawn))
-
-    def at(end: str) -> Any:
-        return alt.X(f"{end}:Q", scale=scale, axis=axis)
-
-    layers = [
-        base.mark_bar(height=14, color=LIGHT.interval).encode(y=y, x=at("none"), x2="score:Q"),
-        base.mark_text(align="left", dx=10, fontSize=12, color=LIGHT.ink).encode(
-            y=y, x=at("score"), text="words:N"
-        ),
-        base.mark_text(align="left", x=-left, fontSize=12, color=LIGHT.ink).encode(
-            y=y, text="name:N"
-        ),
-    ]
     said = "; ".join(f"group {place}: {words}" for place, words in enumerate(groups, 1))
-    return finish(
-        layers,
+    bars = [
+        Bar(name, score, f"{score:,.2f}, {groups[group - 1] if wide else f'group {group}'}")
+        for name, score, group in rows
+    ]
+    return bar_chart(
+        bars,
         title=_foremost(rows, groups) if title is None else title,
+        axis="Disclosure score",
         key=f"Score: {basis}. The lower, the more problematic{'' if wide else f' ({said})'}.",
         notes=[source] if source else [],
-        left=left,
+        colour=LIGHT.interval,
         width=width,
-        height=24 * len(drawn),
     )
 
 
@@ -151,5 +126,4 @@ def _foremost(rows: Sequence[tuple[str, float, int]], groups: Sequence[str]) -> 
         return f"{plural(len(rows), 'variable')}, none more problematic than another"
     if len(names) > 3:
         return f"{number(len(names))} of {plural(len(rows), 'variable')} are {groups[0]}"
-    listed = " and ".join((", ".join(names[:-1]), names[-1]) if len(names) > 1 else names)
-    return f"{listed} {'is' if len(names) == 1 else 'are'} {groups[0]}"
+    return f"{both(names)} {'is' if len(names) == 1 else 'are'} {groups[0]}"

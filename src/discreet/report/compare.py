@@ -11,8 +11,11 @@ from typing import Any
 from discreet.decision.law.policy import renewed
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import DataError, FormulaError
+from discreet.look.result import Paged
+from discreet.look.words import number, printable
+from discreet.table.cells import frame
 from discreet.table.formula import Formula
-from discreet.table.notation import printable, quoted
+from discreet.table.notation import quoted
 
 MOST = 20
 REPAIR = "give a file written by discreet assess --json"
@@ -34,8 +37,15 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """An old and a new assessment side by side; pairs are (old, new)."""
+class Comparison(Paged):
+    """An old and a new assessment side by side; pairs are (old, new).
+
+    >>> import discreet as dc
+    >>> tract = dc.load("example:tract")
+    >>> found = dc.diff(dc.assess(tract, "Race*Income"), dc.assess(tract, "Race + Gender*Income"))
+    >>> [verdict.value for verdict in found.verdicts], found.gained, found.lost
+    (['FAIL', 'PASS'], (('Gender', 'Income'),), (('Race', 'Income'),))
+    """
 
     verdicts: tuple[Verdict, Verdict]
     gone: tuple[Finding, ...]
@@ -80,6 +90,15 @@ class Comparison:
             said.append(f"policy {key}: was {_value(before)}, now {_value(after)}")
         return [printable(line) for line in said]
 
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a change, the verdict first: what it is about, and what was found."""
+        rows = [line.partition(": ") for line in self.lines()]
+        columns = {
+            "about": [about if found else "" for about, _, found in rows],
+            "finding": [found or about for about, _, found in rows],
+        }
+        return frame(columns, kind)
+
     def to_json(self) -> dict[str, Any]:
         """The document that `discreet diff --json` prints."""
         return {
@@ -103,8 +122,8 @@ class Comparison:
         }
 
 
-def compare_reports(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
-    """What differs between two documents of `Assessment.to_json()`.
+def diff(old: Any, new: Any) -> Comparison:
+    """What differs between two assessments: themselves, their JSON documents, or files of these.
 
     Margins count as gained or lost with what was already released, sub-margins included: only
     the largest are listed.
@@ -113,14 +132,14 @@ def compare_reports(old: Mapping[str, Any], new: Mapping[str, Any]) -> Compariso
     >>> from discreet.table.load import load
     >>> tract = load("example:tract")
     >>> old, new = assess(tract, "Race*Income"), assess(tract, "Race + Gender*Income")
-    >>> print(compare_reports(old.to_json(), new.to_json()))
+    >>> print(diff(old, new))
     verdict: was FAIL, now PASS
     data: the same
     margins gained: Gender*Income
     margins lost: Race*Income
     ...
     """
-    a, b = _read(old, "the old report"), _read(new, "the new report")
+    a, b = _read(_document(old), "the old report"), _read(_document(new), "the new report")
     was, now = ({found.rule: found for found in report.findings} for report in (a, b))
     keys = dict.fromkeys([*a.policy, *b.policy])
     return Comparison(
@@ -142,6 +161,12 @@ def compare_reports(old: Mapping[str, Any], new: Mapping[str, Any]) -> Compariso
         },
         same_data=a.sha256 == b.sha256,
     )  # fmt: skip
+
+
+def _document(given: Any) -> Any:
+    if isinstance(given, (str, Path)):
+        return read_report(given)
+    return given.to_json() if hasattr(given, "to_json") else given
 
 
 def read_report(path: str | Path) -> dict[str, Any]:
@@ -209,7 +234,7 @@ def _listed(what: str, margins: Iterable[tuple[str, ...]]) -> list[str]:
     if not margins:
         return []
     shown = " + ".join("*".join(map(quoted, margin)) for margin in margins[:MOST])
-    more = f" and {len(margins) - MOST:,} more" if len(margins) > MOST else ""
+    more = f" and {number(len(margins) - MOST)} more" if len(margins) > MOST else ""
     return [f"{what}: {shown}{more}"]
 
 

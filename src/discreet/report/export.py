@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.data.files import whole, write_text
 from discreet.errors import OutputError
 from discreet.look.charts import order_chart
-from discreet.report.html import small_chart, write_html
+from discreet.report.assessment import small_chart
+from discreet.report.html import write_html
 from discreet.report.sheets import Sheet, sheets
 from discreet.report.words import CONFIDENTIAL, date_words
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.result import Rung
-from discreet.look.palette import number, percent, plural
+from discreet.look.words import listed, number, percent, plural
 from discreet.table.lattice import count_by_order
 from discreet.table.notation import quoted
 
@@ -21,6 +21,7 @@ METHODS = {
     "decomposable": "annealing over decomposable releases",
 }
 MOST_MISSED = 3
+USERS = "Users: share of what they asked for, least served first"
 
 
 def headline(frontier: Frontier) -> str:
@@ -111,8 +112,7 @@ def user_rows(frontier: Frontier) -> list[tuple[str, str, str, str, str]]:
     rows = []
     for user in sorted(frontier.users, key=lambda user: user.share):
         missed = [written(margin) for margin in user.missed]
-        more = f" and {number(len(missed) - MOST_MISSED)} more" if len(missed) > MOST_MISSED else ""
         came = percent(first[user.name]) if user.name in first else ""
-        lost = ", ".join(missed[:MOST_MISSED]) + more
+        lost = listed(missed, MOST_MISSED)
         rows.append((user.name, number(user.requests), percent(user.share), came, lost))
     return rows

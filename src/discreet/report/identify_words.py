@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from discreet.intruder.linkage.model import Kind
-from discreet.look.palette import number, percent, plural
+from discreet.look.words import number, percent, plural, rounded
 
 if TYPE_CHECKING:
     from discreet.intruder.linkage.model import Intruder, Key
+    from discreet.risk.linkage.calibration import Share
     from discreet.risk.linkage.harm import Costs, Harm
+    from discreet.risk.linkage.harmless import Harmless
     from discreet.risk.linkage.identification import Identification
+    from discreet.risk.linkage.matching import Matching
+
+TELLS = 1.5  # a key that makes a pair so many times likelier is a reason
 
 
 def headline(found: Identification) -> str:
@@ -18,17 +24,58 @@ def headline(found: Identification) -> str:
     return f"{linked} of {number(len(found.linked))} linked at {found.act:g} or more"
 
 
+def how_words(found: Identification) -> str:
+    """How many records were released, and how exact their links are."""
+    released = plural(len(found.links.released.of), "released record")
+    exact = found.links.exact
+    if exact == 1:
+        return f"{released}, all link probabilities exact"
+    if exact == 0:
+        return f"{released}, all link probabilities approximate"
+    return f"{released}, {percent(exact)} with exact link probabilities, the others approximate"
+
+
 def true_words(found: Identification) -> str:
     true = found.true
     return (
-        f"{true.acted:,.4g} of {plural(true.released, 'released record')} correctly identified "
-        f"({percent(true.risk, 1)}), {plural_of(true.wrong, 'link')} wrong."
+        f"true: {true.acted:,.4g} of {plural(true.released, 'released record')} correctly "
+        f"identified ({percent(true.risk, 1)}), {true.wrong:,.4g} wrong; "
+        f"{true.best:,.4g} if every best link counts"
     )
 
 
-def plural_of(n: float, one: str) -> str:
-    """Ties make halves: `1.5 links`."""
-    return f"{n:,.4g} {one if n == 1 else one + 's'}"
+def matching_words(near: Matching) -> str:
+    return (
+        f"matching: {number(near.matched)} nearest to their own source "
+        f"({percent(near.risk, 1)}), {near.distance} distance"
+    )
+
+
+def because_words(row: Mapping[str, Any]) -> str:
+    """The keys that tell, and how many times likelier they make the link."""
+    told = [(key, times) for key, times in row["because"].items() if times >= TELLS]
+    return ", ".join(f"{key} {rounded(times, 3)}x" for key, times in told[:3])
+
+
+def share(found: Share) -> str:
+    """A share with its standard error."""
+    return f"{percent(found.value, 1)} ({found.error:.1%})" if found.of else "-"
+
+
+def harmless_words(found: Harmless) -> tuple[str, str]:
+    """From which imprecision on there is little risk, and how far that was looked at."""
+    last = number(found.grid[-1][0])
+    if found.times is None:
+        said = f"no intruder up to {last} times less precise keeps"
+    elif found.times == 1:
+        said = "the intruder as assumed keeps"
+    else:
+        said = f"an intruder at least {found.times:.2f} times less precise than assumed keeps"
+    steady = "" if found.steady else ", and the risk rises in between"
+    return (
+        f"{said} the highest risk at {found.limit:g} or less",
+        f"checked where shown, up to {last} times{steady}",
+    )
 
 
 def harm_words(felt: Harm) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.data.codebook import Role
-from discreet.decision.law.findings import either
 from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.result import Rung
-from discreet.look.palette import number, percent, plural
+from discreet.look.words import listed, number, percent, plural, sentence, up_to
 
 if TYPE_CHECKING:
     from discreet.decision.law.decide import Decision
@@ -62,7 +61,7 @@ class Judged(Protocol):
 
 def small_words(judged: Judged) -> str:
     """Which counts are small: `1 or 2`."""
-    return either(judged.policy.small.most)
+    return up_to(judged.policy.small.most)
 
 
 def role_words(table: Table, most: int) -> list[tuple[str, str]]:
@@ -72,12 +71,6 @@ def role_words(table: Table, most: int) -> list[tuple[str, str]]:
         role = _ROLES.get(variable.role, str(variable.role))
         found.setdefault(role, []).append(f"{variable.name} ({number(variable.size)})")
     return [(role, listed(names, most)) for role, names in found.items()]
-
-
-def listed(names: list[str], most: int) -> str:
-    """The names, or the first of them and how many more there are."""
-    more = f" and {number(len(names) - most)} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def margin_words(margin: Iterable[str]) -> str:
@@ -146,6 +139,14 @@ def method_words(judged: Judged) -> str:
     return f"Intervals by {method}: {', '.join(said)}."
 
 
+def interval_words(judged: Judged, data: str) -> str:
+    """Below a chart of intervals: where they come from, and what the policy asks."""
+    return (
+        f"Source: {data}. {method_words(judged)} The policy asks every small count to keep a width "
+        f"(upper minus lower) of {number(judged.policy.small.width)}."
+    )
+
+
 def proof_words(decision: Decision) -> str:
     """What PASS rests on, or what would be proof."""
     if decision.verdict is Verdict.PASS:
@@ -165,17 +166,12 @@ def value_words(value: Any) -> str:
     return number(value) if isinstance(value, int | float) else str(value)
 
 
+def head_words(head: str) -> str:
+    """The head of a column; a letter is a symbol."""
+    return {"count": "True count"}.get(head, head if len(head) == 1 else sentence(head))
+
+
 def date_words(when: str) -> str:
     """`15 November 2026, 10:43 UTC`."""
     moment = datetime.datetime.fromisoformat(when)
     return f"{moment.day} {moment:%B %Y, %H:%M} {moment.tzname() or ''}".strip()
-
-
-def sentence(text: str) -> str:
-    """The text with a capital letter."""
-    return text[:1].upper() + text[1:]
-
-
-def shortened(text: str, letters: int) -> str:
-    """The text, cut with an ellipsis if it is too long."""
-    return text if len(text) <= letters else f"{text[: letters - 2]} \u2026"

@@ -1,0 +1,47 @@
+"""Which page shows which result: `report` has the pages, and results come before it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import DisclosureError
+
+PAGES = {
+    "Assessment": "discreet.report.assessment:assessment_page",
+    "BeliefRisk": "discreet.report.beliefs:beliefs_page",
+    "CellBounds": "discreet.report.bounds:bounds_page",
+    "Comparison": "discreet.report.changes:changes_page",
+    "Frontier": "discreet.report.frontier:frontier_page",
+    "Identification": "discreet.report.identify:identify_page",
+    "Posterior": "discreet.report.beliefs:posterior_page",
+    "Publication": "discreet.report.publish:publish_page",
+    "TableCount": "discreet.report.count:count_page",
+    "Taught": "discreet.report.knowledge:knowledge_page",
+    "Uniques": "discreet.report.uniques:uniques_page",
+    "Widths": "discreet.report.widths:widths_page",
+}
+WRITER = "discreet.report.html:write_html"
+
+
+def page_of(result: Any, **options: Any) -> Any:
+    """The page of a result; the options are those of its kind of page."""
+    kinds = [kind.__name__ for kind in type(result).__mro__ if kind.__name__ in PAGES]
+    if not kinds:
+        raise DisclosureError(
+            f"there is no page of a {type(result).__name__}; there are pages of "
+            f"{', '.join(PAGES)}."
+        )
+    return _found(PAGES[kinds[0]])(result, **options)
+
+
+def write_page(result: Any, path: str | Path, **options: Any) -> None:
+    """The page of a result as one HTML file, whole or not at all."""
+    _found(WRITER)(result, path, **options)
+
+
+def _found(address: str) -> Any:
+    """What is at `module:name`, imported now: `report` comes after what it shows."""
+    module, _, name = address.partition(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,141 @@
+"""The page of a publication: which cells of a survey table to publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.look.words import number, percent, plural
+from discreet.report.page import MOST_SHORT, Chart, Page, Points, Rows, Say, Section, data_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.decision.survey.combine import Combination
+    from discreet.decision.survey.publish import Publication
+
+MOST_LABELS = 4
+
+
+def publish_page(
+    found: Publication,
+    *,
+    name: str = "",
+    combined: Combination | None = None,
+    data: str | Path | None = None,
+) -> Page:
+    """The decision, the cells nearest to its edge, and what other ratios would publish."""
+    many = f"{number(int(found.publish.sum()))} of {plural(len(found), 'cell')}"
+    published, taken = percent(found.data_published), percent(found.risk_taken)
+    disclosure, nonpublication = (loss.name for loss in found.losses)
+    said = [
+        f"{name + ': ' if name else ''}{found.rule}",
+        f"loss of disclosure {disclosure}, of nonpublication {nonpublication}",
+        _prior(found),
+    ]
+    joined = [] if combined is None else [_combined(combined)]
+    return Page(
+        "Publication of survey cells",
+        f"Publish {many}: {published} of the data at {taken} of the disclosure risk",
+        [_cells(found), *joined, _ratios(found)],
+        size=plural(len(found), "cell"),
+        said=[Say(text, "quiet") for text in said],
+        figures=[
+            (number(int(found.publish.sum())), f"of {plural(len(found), 'cell')} published"),
+            (published, "of the data published"),
+            (taken, "of the disclosure risk taken"),
+        ],
+        files=data_file(data),
+    )
+
+
+def _cells(found: Publication) -> Section:
+    """Those around the edge, in the order of publication."""
+    import numpy as np
+
+    edge = int(found.publish.sum())
+    start = max(0, min(edge - MOST_SHORT // 2, len(found) - MOST_SHORT))
+    rows = found.order[start : start + MOST_SHORT]
+    columns = [(name, [str(v) for v in _at(values, rows)]) for name, values in _labels(found)]
+    counts, mean = found.counts, found.counts.mean
+    figures = []
+    for row in rows:
+        ratio = "" if np.isnan(found.ratio[row]) else f"{found.ratio[row]:.4f}"
+        line = [number(int(column[row])) for column in (counts.n, counts.N, counts.y)]
+        line += [f"{mean[row]:,.1f}", f"{found.R0[row]:,.4g}", f"{found.R1[row]:,.4g}", ratio]
+        figures.append([*line, "publish" if found.publish[row] else "suppress"])
+    labels = [[values[place] for _, values in columns] for place in range(len(rows))]
+    if not columns:
+        columns, labels = [("row", [])], [[number(int(row) + 1)] for row in rows]
+    title = "In the order of publication" if len(found) <= MOST_SHORT else "Nearest to the edge"
+    table = Rows(
+        "Sampled n of N people, y of them in the class, E Y expected; R0 and R1 are the expected "
+        "losses of suppressing and of publishing",
+        [name for name, _ in columns],
+        labels,
+        ["n", "N", "y", "E Y", "R0", "R1", "R1/R0", ""],
+        figures,
+        len(found),
+        words=("",),
+        kind="more cell",
+        of_data=True,
+    )
+    return Section(title, [table])
+
+
+def _combined(combined: Combination) -> Section:
+    """Groups of neighbouring cells that can be published together."""
+    saved = plural(combined.saved, "suppressed cell")
+    texts = [
+        f"rows {', '.join(number(row + 1) for row in group.rows)}: R1 / R0 = {group.ratio:.4f}"
+        for group in combined.combined
+    ]
+    return Section(f"Joined with rows next to them, {saved} can be published", [Points(texts)])
+
+
+def _ratios(found: Publication) -> Section:
+    table = found.ratios()
+    columns = zip(table["cells"], table["data"], table["risk"], strict=True)
+    rows = Rows(
+        "Cells, data and disclosure risk by the ratio that is published up to",
+        ["where"],
+        [[f"R1 < {number(ratio)} R0"] for ratio in table["ratio"]],
+        ["cells", "data", "risk"],
+        [[number(int(cells)), percent(data, 1), percent(risk, 1)] for cells, data, risk in columns],
+    )
+    chart = Chart("curve", found.plot, "The disclosure risk taken by the data suppressed.")
+    return Section("What each ratio would publish", [chart, rows])
+
+
+def _prior(found: Publication) -> str:
+    prior = found.prior
+    said = f"prior beta({prior.alpha:.4g}, {prior.beta:.4g})"
+    if prior.covariance is None:
+        return f"{said}, given"
+    ends = prior.intervals()
+    spans = ", ".join(f"{k} {ends[k][0]:.4g} to {ends[k][1]:.4g}" for k in ("alpha", "beta"))
+    limit = "; domains do not differ more than by chance" if prior.at_limit else ""
+    return f"{said}, fitted to {plural(prior.domains, 'domain')} (95%: {spans}){limit}"
+
+
+def _labels(found: Publication) -> list[tuple[str, object]]:
+    """Columns of the data that are not n, N or y."""
+    import numpy as np
+
+    counts = found.counts
+    shown = []
+    for name, values in found.columns.items():
+        column = np.asarray(values)
+        same = column.dtype.kind in "iuf" and any(
+            np.array_equal(column, other) for other in (counts.n, counts.N, counts.y)
+        )
+        if not same:
+            shown.append((name, values))
+    return shown[:MOST_LABELS]
+
+
+def _at(values: object, rows: NDArray[np.int64]) -> list[object]:
+    import numpy as np
+
+    return [*np.asarray(values, object)[rows]]
