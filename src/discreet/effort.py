@@ -57,11 +57,14 @@ class Clock:
         return left if self.within is None else min(left, self.within.left)
 
     def over(self) -> bool:
-        """Is the time up? Once it was, it stays so."""
-        if not self.stopped:
-            whole = self.within is not None and self.within.over()
-            self.stopped = whole or self.spent >= self.seconds
-        return self.stopped
+        """Is the time up? Then something is left out."""
+        up = self.spent >= self.seconds or (self.within is not None and self.within.over())
+        self.stopped = self.stopped or up
+        return up
+
+    def before(self, share: float) -> Clock:
+        """One that stops after a share of what is left, so that the rest can come to an end."""
+        return self if math.isinf(self.left) else _Part(self, max(share * self.left, 1e-9))
 
     def check(self, doing: str) -> None:
         """Raises once the time is up, where nothing that was done so far is an answer."""
@@ -78,6 +81,19 @@ class Clock:
         if self.within is not None and self.within.stopped:
             return self.within.sentence(had, more)
         return f"stopped by the limit of {self.seconds:g} seconds: {had}. {more}"
+
+
+class _Part(Clock):
+    """Stops the whole clock's work early."""
+
+    def __init__(self, whole: Clock, seconds: float) -> None:
+        super().__init__(seconds, within=whole)
+
+    def over(self) -> bool:
+        up = super().over()
+        if up and self.within is not None:
+            self.within.stopped = True
+        return up
 
 
 Seconds = float | Clock  # a limit, or a clock that already runs

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from clocks import set_clock
 from discreet.data.codebook import Variable
-from discreet.errors import DataError, DisclosureError
+from discreet.errors import DataError, DisclosureError, Stopped
 from discreet.models.loglinear import LogLinear
 from discreet.models.neighbours import Decomposable, toggle
 from discreet.models.select import fitting_model
@@ -243,9 +244,29 @@ def test_no_time_is_said():
     table = load("example:czech")
     found = fitting_model(table, seconds=1e-9)
     assert not found.finished
-    assert "cut by the time limit" in repr(found)
-    with pytest.raises(DisclosureError, match="ended before every margin was allowed"):
+    assert ", stopped;" in repr(found)
+    assert "limit of 1e-09 seconds: a model after 0 steps. Allow more" in found.stopped
+    with pytest.raises(Stopped, match="while removing margins that are not allowed"):
         fitting_model(table, seconds=1e-9, direction="backward", max_order=2)
+
+
+def test_little_effort_is_said():
+    table = load("example:czech")
+    found = fitting_model(table, effort=1e-9)
+    assert (found.finished, found.stopped) == (False, None)
+    assert ", not finished;" in repr(found)
+    with pytest.raises(DisclosureError, match="used up before every margin was allowed"):
+        fitting_model(table, effort=1e-9, direction="backward", max_order=2)
+
+
+@pytest.mark.parametrize("step", [0.0, 1e6])
+def test_the_clock_does_not_choose_the_model(step, monkeypatch):
+    table = load("example:czech")
+    first = fitting_model(table)
+    set_clock(monkeypatch, step)
+    again = fitting_model(table)
+    assert again.finished
+    assert again.steps == first.steps
 
 
 def test_one_variable():

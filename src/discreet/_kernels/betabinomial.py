@@ -16,7 +16,7 @@ LEAST_STEP = 1e-7
 EXACT = 5  # panels of 2^EXACT terms are summed term by term
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _stirling(x):
     """ln Gamma(x) less (x - 1/2) ln x - x + ln(2 pi) / 2, for x >= 10."""
     y = 1.0 / (x * x)
@@ -24,7 +24,7 @@ def _stirling(x):
     return series / x
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _rising(x, c):
     """ln Gamma(x + c) - ln Gamma(x + 1), without cancellation for large x."""
     if x < LARGE:
@@ -39,7 +39,7 @@ def _rising(x, c):
     )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _excess(a, b):
     """ln B(a, b) less a ln p + b ln(1 - p), p = a / (a + b)."""
     if a > b:
@@ -59,7 +59,7 @@ def _excess(a, b):
     return HALF_LOG_TWO_PI - 0.5 * math.log(a) + _stirling(a) + tail
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _ways(x, c):
     """ln Gamma(x + c) - ln Gamma(c) - ln Gamma(x + 1), without cancellation."""
     if c < LARGE:
@@ -71,7 +71,7 @@ def _ways(x, c):
     return ends + middle + 1 - HALF_LOG_TWO_PI - _stirling(x + 1)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def log_chance(t, rest, a, b):
     """ln P(T = t); -inf outside 0..rest."""
     out = np.empty(len(t))
@@ -84,13 +84,13 @@ def log_chance(t, rest, a, b):
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _log_plus(u):
     """ln(1 + e^u)."""
     return u + math.log1p(math.exp(-u)) if u > 0 else math.log1p(math.exp(u))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _tilted(u, rest, a, b, s, z, low, high):
     """ln of p^a (1-p)^b (1 - p z)^rest at u = logit p, less its first two factors at p = low."""
     no = -_log_plus(u)
@@ -99,7 +99,7 @@ def _tilted(u, rest, a, b, s, z, low, high):
     return a * (yes - low) + b * (no - high) + rest * part
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _side(u, step, top, decay, limit, rest, a, b, s, z, low, high):
     """Sum of the terms after u; where only e^(-decay |u|) is left of them, as a series."""
     total = 0.0
@@ -114,7 +114,7 @@ def _side(u, step, top, decay, limit, rest, a, b, s, z, low, high):
             return total
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def log_laplace(rest, a, b, s):
     """ln E exp(-s T), with E exp(-s T) = E (1 - p z)^rest, p ~ beta(a, b), z = 1 - e^-s.
 
@@ -151,7 +151,7 @@ def log_laplace(rest, a, b, s):
     return out
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def below(most, rest, a, b):
     """P(T <= most) by the recurrence of the terms, rescaled before they overflow."""
     out = np.empty(len(rest))
@@ -175,7 +175,7 @@ def below(most, rest, a, b):
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def panels(rest, near, wide):
     """Panels of 2^k numbers that cover 0..rest: narrow at 0 and at `near`, never below `wide`."""
     cell, start, power = [], [], []
@@ -194,7 +194,7 @@ def panels(rest, near, wide):
     return np.array(cell), np.array(start), np.array(power)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _polygamma(x):
     """Digamma and trigamma."""
     first, second = 0.0, 0.0
@@ -214,13 +214,13 @@ def _polygamma(x):
     return first, second
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _lifted(c, k):
     """ln Gamma(c + k) - ln Gamma(c)."""
     return _rising(c - 1, k + 1) if c - 1 >= LARGE else math.lgamma(c + k) - math.lgamma(c)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _risen(c, k):
     """ln Gamma(c + k) - ln Gamma(c), and its two derivatives in c."""
     if k <= 0:
@@ -236,7 +236,7 @@ def _risen(c, k):
     return _lifted(c, k), up[0] - low[0], up[1] - low[1]
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def likelihood(y, n, a, b):
     """Of y of n: ln likelihood without the binomial coefficient, slopes in a and b, bends."""
     out = np.empty((len(y), 6))

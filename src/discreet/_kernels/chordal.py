@@ -42,7 +42,7 @@ class State(NamedTuple):
     trial: Ints
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def is_complete(near, s):
     rest = s
     while rest:
@@ -53,7 +53,7 @@ def is_complete(near, s):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def separates(near, s, u, v):
     """Whether every path from u to v passes through s."""
     reached, fresh = 1 << u, 1 << u
@@ -68,7 +68,7 @@ def separates(near, s, u, v):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def perfect_order(near):
     """Maximum cardinality search: the vertices in order, and the neighbours before each."""
     k = len(near)
@@ -86,7 +86,7 @@ def perfect_order(near):
     return order, before
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def floor_of(search, near, out):
     """The floor from scratch, into `out`."""
     order, before = perfect_order(near)
@@ -98,7 +98,7 @@ def floor_of(search, near, out):
             out[j] += above[j] - below[j]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def ceiling_of(search, near, out):
     """The ceiling from scratch, into `out`."""
     order, before = perfect_order(near)
@@ -110,7 +110,7 @@ def ceiling_of(search, near, out):
             out[j] = min(out[j], counts[j])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _is_safe(search, near, floor, highest):
     """Whether a graph with wide complete sets keeps every width: only a raised floor matters."""
     if highest <= 0:
@@ -125,7 +125,7 @@ def _is_safe(search, near, floor, highest):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _worth(extra, inside, held):
     """The worth of all sets of `held` and any part of `inside`."""
     total = 2.0 ** _size(inside)
@@ -146,7 +146,7 @@ def _worth(extra, inside, held):
         part = (part - 1) & inside
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def worth_of(extra, near):
     """The worth of all complete sets but the empty one."""
     order, before = perfect_order(near)
@@ -159,7 +159,7 @@ def worth_of(extra, near):
 # Moves: each returns the change in worth, or nan if it is refused; it may cost at most `budget`
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _shift(search, state, plus, plus_too, minus, minus_too):
     """The floor after a move, into `trial`: two sets' counts added, two subtracted; its highest."""
     _make_room(search.memory, 4)
@@ -172,13 +172,13 @@ def _shift(search, state, plus, plus_too, minus, minus_too):
     return highest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _flip(near, u, v):
     near[u] ^= 1 << v
     near[v] ^= 1 << u
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_edge(search, state, u, v):
     near, at_u, at_v = state.near, 1 << u, 1 << v
     shared = near[u] & near[v]
@@ -196,7 +196,7 @@ def add_edge(search, state, u, v):
     return _worth(search.extra, shared, at_u | at_v)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def delete_edge(search, state, u, v, budget):
     near, at_u, at_v = state.near, 1 << u, 1 << v
     shared = near[u] & near[v]
@@ -209,7 +209,7 @@ def delete_edge(search, state, u, v, budget):
     return -cost
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _hang(near, v, old, new):
     """Take v from its neighbours `old` to `new`."""
     rest = old ^ new
@@ -220,7 +220,7 @@ def _hang(near, v, old, new):
     near[v] = new
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _home(search, near, v, w, order):
     """A largest set about w that is complete, and wide with v; vertices are tried in `order`."""
     at_v, room = 1 << v, search.limits.order - 1
@@ -238,7 +238,7 @@ def _home(search, near, v, w, order):
     return home if _size(home) <= room else 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def move_vertex(search, state, v, w, order, budget):
     """Take a vertex whose neighbours are complete to another complete set."""
     near, at_v = state.near, 1 << v
@@ -260,7 +260,7 @@ def move_vertex(search, state, v, w, order, budget):
     return change
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _exchange(near, u, v):
     near[u], near[v] = near[v], near[u]
     for p in range(len(near)):
@@ -268,7 +268,7 @@ def _exchange(near, u, v):
             near[p] ^= 1 << u | 1 << v
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def swap_vertices(search, state, u, v, budget):
     """Let two vertices change places in the graph."""
     near, fixed, both = state.near, search.limits.fixed, 1 << u | 1 << v

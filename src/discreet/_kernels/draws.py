@@ -11,14 +11,14 @@ from numba import njit
 from discreet._kernels.tables import Floats, Ints, Net, _line, _set
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _log_beta_binomial(k: float, n: float, a: float, b: float) -> float:
     ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     drawn = math.lgamma(k + a) + math.lgamma(n - k + b) - math.lgamma(n + a + b)
     return ways + drawn + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _log_ways(x: float, m: float) -> float:
     """The log of C(x + m - 1, x): how m numbers can sum to x."""
     if m > 1e4:  # Stirling; the difference of two log gammas would lose all digits
@@ -27,7 +27,7 @@ def _log_ways(x: float, m: float) -> float:
     return math.lgamma(x + m) - math.lgamma(m) - math.lgamma(x + 1)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _shape(mean: float, variance: float, width: int) -> tuple[float, float]:
     """The beta-binomial on 0..width with this mean and variance, with one peak at most."""
     share = min(max(mean / width, 0.5 / (width + 1)), 1 - 0.5 / (width + 1))
@@ -39,7 +39,7 @@ def _shape(mean: float, variance: float, width: int) -> tuple[float, float]:
     return share * size, (1 - share) * size
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def draw(
     net: Net,
     order: Ints,

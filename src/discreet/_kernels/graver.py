@@ -10,7 +10,7 @@ from numba import njit
 from discreet._kernels.tables import Ints
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def primitives(lines: Any, members: Any, first: int, norm: int, found: Any) -> int:
     """Moves that start with +1 at cell `first` and are zero before it, of absolute sum `norm`.
 
@@ -70,7 +70,7 @@ def primitives(lines: Any, members: Any, first: int, norm: int, found: Any) -> i
     return number
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def shortened(moves: Any, signs: Any, starts: Ints, cells: Ints, keep: Any) -> None:
     """Strike out moves z for which a known, smaller one leads from z+ to a table that meets z-.
 

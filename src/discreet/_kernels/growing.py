@@ -13,7 +13,7 @@ LARGEST = 2**62
 HIGH, LOSS, LAST = 0, 1, 2
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _place(codes, sizes, members, start, end, keys):
     """The place of the cells from `start` to `end` in a margin, into `keys`."""
     column, keys = codes[members[0]][start:end], keys[: end - start]
@@ -26,13 +26,13 @@ def _place(codes, sizes, members, start, end, keys):
                 keys[i] = keys[i] * size + np.uint32(column[i])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _count(keys, counts, bins):
     for i in range(len(counts)):
         bins[keys[i]] += counts[i]
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True, parallel=True)
 def margin_counts(codes, sizes, counts, members, starts, out):
     """The counts of margins of a table, each into `out` from its start on."""
     rows = len(counts)
@@ -44,7 +44,7 @@ def margin_counts(codes, sizes, counts, members, starts, out):
             _count(keys, counts[start:end], out[starts[m] : starts[m + 1]])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _take_in(keys, values, losses, upper, floor):
     """One margin's numbers at some cells; the narrowest width of these."""
     width = np.int64(LARGEST)
@@ -60,7 +60,7 @@ def _take_in(keys, values, losses, upper, floor):
     return width
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True, parallel=True)
 def tighten(codes, sizes, members, starts, values, upper, losses, floor, parts):
     """Take margins in one by one; the narrowest width after each.
 
@@ -88,7 +88,7 @@ def tighten(codes, sizes, members, starts, values, upper, losses, floor, parts):
     return narrowest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _take_upper(keys, high, upper):
     least = np.int64(LARGEST)
     for i in range(len(upper)):
@@ -97,7 +97,7 @@ def _take_upper(keys, high, upper):
     return least
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True, parallel=True)
 def tighten_upper(codes, sizes, members, starts, high, upper, parts):
     """Take the limits from above in, margin by margin; the least after each."""
     rows, steps = codes.shape[1], len(members)
@@ -114,7 +114,7 @@ def tighten_upper(codes, sizes, members, starts, high, upper, parts):
     return least
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True, parallel=True)
 def losses_of(sizes, members, starts, ones, store, faces, low, high, values):
     """For each number of a margin: its limit from above, and its loss with the variable.
 
@@ -142,7 +142,7 @@ def losses_of(sizes, members, starts, ones, store, faces, low, high, values):
             values[at, LAST] = variables[best]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _sweep(store, faces, sizes, low, high):
     """Every line of cells once: each is its face less the others; whether anything changed."""
     changed, inner = False, len(low)
@@ -168,7 +168,7 @@ def _sweep(store, faces, sizes, low, high):
     return changed
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True, parallel=True)
 def line_bounds(store, faces, members, sizes, starts, low, high, least, most):
     """Bounds of tables all of whose faces (one variable summed out) are known.
 

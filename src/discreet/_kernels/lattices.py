@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from discreet._kernels.parallel import alone
 from discreet._kernels.sides import FALL, RISE
 from discreet._kernels.tables import Ints
 
@@ -16,7 +17,8 @@ Bools = NDArray[np.bool_]
 TRIES = 20
 
 
-@njit(cache=True, parallel=True)
+@alone
+@njit(cache=True, nogil=True, parallel=True)
 def settle(low: Ints, high: Ints, starts: Ints, strides: Ints, sizes: Ints) -> None:
     """The shuttle: each sum tightens its parts and is tightened by them. One row a table.
 
@@ -59,7 +61,8 @@ def _tighten(low: Ints, high: Ints, start: int, stride: int, size: int) -> bool:
     return changed
 
 
-@njit(cache=True, parallel=True)
+@alone
+@njit(cache=True, nogil=True, parallel=True)
 def proven(
     tables: Ints,
     rows: Ints,
@@ -86,7 +89,7 @@ def proven(
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _go(
     x: Ints, want: int, way: int, starts: Ints, cells: Ints, steps: Ints, effect: Ints
 ) -> np.int64:
@@ -118,7 +121,8 @@ def _go(
     return gone
 
 
-@njit(cache=True, parallel=True)
+@alone
+@njit(cache=True, nogil=True, parallel=True)
 def wandered(
     tables: Ints,
     rows: Ints,
@@ -152,7 +156,7 @@ def wandered(
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _slide(x: Ints, move: Any, sign: int, starts: Ints, cells: Ints, steps: Ints) -> np.int64:
     """Go once along a move, if no count falls below 0."""
     for e in range(starts[move], starts[move + 1]):

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
+from discreet._kernels.parallel import alone
+
 SLIGHT = 1e-3  # a balanced weight that entangles nobody
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def balanced(weights: Any, null: Any, outside: Any, rounds: int) -> Any:
     """Scale rows (with their null) and columns (with their outside) in place, towards sums of 1."""
     rows, columns = weights.shape
@@ -32,7 +34,7 @@ def balanced(weights: Any, null: Any, outside: Any, rounds: int) -> Any:
                 weights[j, i] /= total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _elsewhere(outside: Any, strange: Any, strangers: float) -> Any:
     """Ways in which no row holds a set of records, for every set.
 
@@ -58,7 +60,7 @@ def _elsewhere(outside: Any, strange: Any, strangers: float) -> Any:
     return ways
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def permanent_links(weights: Any, null: Any, outside: Any, strange: Any, strangers: float) -> Any:
     """Link probabilities by dynamic programming over sets of released records, and the permanent.
 
@@ -101,7 +103,7 @@ def permanent_links(weights: Any, null: Any, outside: Any, strange: Any, strange
     return links, whole
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def _scale(
     starts: Any, edges: Any, ends: Any, w: Any, times: Any, own: Any, other: Any, rest: Any
 ) -> Any:  # fmt: skip
@@ -118,7 +120,8 @@ def _scale(
     return moved.max()
 
 
-@njit(cache=True)
+@alone  # `_scale` is parallel
+@njit(cache=True, nogil=True)
 def sinkhorn(
     released: Any, sources: Any, times: Any, w: Any, outside: Any, each: float, strangers: float,
     close: float, rounds: int,
@@ -160,7 +163,8 @@ def _add(names: Any, sums: Any, size: int, name: int, value: float) -> Any:
     return size
 
 
-@njit(cache=True, parallel=True)
+@alone
+@njit(cache=True, nogil=True, parallel=True)
 def clustered(
     which: Any, released: Any, sources: Any, copies: Any, p: Any, others: Any, columns: int,
     rows: int, out: Any,

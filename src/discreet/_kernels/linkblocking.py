@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit, prange
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def kept_mass(types: Any, tables: Any, sizes: Any, codes: Any, least: float) -> float:
     """The probability that a masked combination has probability at least `least`; smallest over
     the rows of `codes`. tables[t, v, y, x] of a share types[t] of records; sizes[v] outcomes x.
@@ -43,7 +43,7 @@ def kept_mass(types: Any, tables: Any, sizes: Any, codes: Any, least: float) -> 
     return smallest
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def near_combinations(
     types: Any, tables: Any, seen: Any, codes: Any, least: float, starts: Any, out: Any
 ) -> None:  # fmt: skip
@@ -144,7 +144,7 @@ def _push(heap: Any, who: Any, size: int, value: float, name: int) -> Any:
     return size + 1, 0.0, name
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def candidates(
     x: Any, combination: Any, unknown: Any, near: Any, blocks: Any, y: Any, times: Any,
     radius: float, heights: Any, precisions: Any, whitening: Any, top: Any, who: Any,
@@ -192,7 +192,7 @@ def candidates(
         sizes[i], dropped[i] = size, lost
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def log_weights(
     x: Any, seen: Any, unknown: Any, y: Any, codes: Any, types: Any, tables: Any, heights: Any,
     precisions: Any, whitening: Any,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit, prange
 
+from discreet._kernels.parallel import alone
 from discreet._kernels.tables import Floats, Ints
 
 
@@ -41,7 +42,7 @@ def _next(state: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _below(n: int, state: Any) -> Any:
     """A number from 0 to n - 1, n < 2^32, each as likely as any other (Lemire 2019)."""
     bound, mask = np.uint64(n), np.uint64(0xFFFFFFFF)
@@ -53,7 +54,7 @@ def _below(n: int, state: Any) -> Any:
     return np.int64(product >> np.uint64(32))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _match(tree: Tree, state: Any, key: Ints, at: Any, slots: Any, ends: Ints) -> None:
     """Give every item a cell of every node: at random among items in the same group."""
     n = key.size
@@ -88,13 +89,13 @@ def _match(tree: Tree, state: Any, key: Ints, at: Any, slots: Any, ends: Ints) -
                 key[slots[k]] += tree.adds[c]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _slot(key: int, mask: int) -> Any:
     z = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64(z >> np.uint64(32)) & mask
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def index(watched: Ints) -> tuple[Ints, Ints]:
     """A hash table from distinct keys to their places."""
     size = 4
@@ -109,7 +110,8 @@ def index(watched: Ints) -> tuple[Ints, Ints]:
     return keys, places
 
 
-@njit(parallel=True, cache=True)
+@alone
+@njit(cache=True, nogil=True, parallel=True)
 def match_counts(tree: Tree, items: int, seeds: Any, keys: Ints, places: Ints, counts: Any) -> None:
     """For each seed a random matching, and in its row of `counts` how many items have each key."""
     nodes, mask = tree.parents.size, keys.size - 1
@@ -130,7 +132,7 @@ def match_counts(tree: Tree, items: int, seeds: Any, keys: Ints, places: Ints, c
                 counts[draw, places[slot]] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def match_keys(tree: Tree, items: int, seed: Any) -> Ints:
     """The keys of all items after a random matching."""
     most = 0
@@ -152,7 +154,8 @@ def _log(n: int, logs: Floats) -> Any:
     return (n + 0.5) * math.log(n) - n + 0.9189385332046727 + 1 / (12 * n)
 
 
-@njit(parallel=True, cache=True)
+@alone
+@njit(cache=True, nogil=True, parallel=True)
 def chain(
     nodes: Any, separators: Any, orders: Any, low: Ints, starts: Ints, logs: Floats, mass: Floats
 ) -> None:

@@ -17,12 +17,12 @@ NEGLIGIBLE = 1e-14
 CLOSE, CLOSER = 1e-8, 1e-11  # where the probabilities are smooth, and where they have a pole
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _chance(t, rest, a, b, constant):
     return math.exp(_ways(t, a) + _ways(rest - t, b) - constant)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _panel(start, k, limit, rest, a, b, constant, y, scale, power, nodes, weights, fewer):
     """Sums of probabilities and of the function times them, each with the shorter rule's error."""
     chance, value, less, short = 0.0, 0.0, 0.0, 0.0
@@ -43,7 +43,7 @@ def _panel(start, k, limit, rest, a, b, constant, y, scale, power, nodes, weight
     return chance, value, abs(chance - less), abs(value - short)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def power_mean(rest, a, b, y, upto, scale, power, nodes, weights, fewer, mode, wide):
     """E (1 + (y + T) / scale)^-power over T <= upto; rows of `nodes` and of weights are by k."""
     out = np.empty(len(rest))

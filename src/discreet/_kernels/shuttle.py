@@ -8,6 +8,8 @@ each digit of a record number the parts of a sum lie `step` apart, and the sum i
 import numpy as np
 from numba import njit, prange
 
+from discreet._kernels.parallel import alone
+
 LANES = 32
 MOST_BITS = 62
 HALF, QUARTER, ZERO = np.uint64(32), np.uint64(16), np.uint64(0)
@@ -223,7 +225,8 @@ def _settle_changed(data, words, stamp, start, rows, last, tick, inner, counts, 
     return found
 
 
-@njit(parallel=True, cache=True)
+@alone
+@njit(cache=True, nogil=True, parallel=True)
 def sweep_chunks(
     data,
     words,
@@ -271,7 +274,8 @@ def sweep_chunks(
                 last[k, digits] = tick
 
 
-@njit(parallel=True, cache=True)
+@alone
+@njit(cache=True, nogil=True, parallel=True)
 def sweep_tiles(data, stamp, chunk, rows, steps, counts, dirty, last, clock, marks, width):
     """Settle every dirty tile of `width` columns across the chunks; marks the chunks."""
     for t in prange(len(dirty)):
@@ -297,7 +301,7 @@ def sweep_tiles(data, stamp, chunk, rows, steps, counts, dirty, last, clock, mar
                 tick += len(steps)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def crossed(data, size):
     """The first record with a node whose lower end is above its upper end, or -1."""
     for r in range(len(data)):

@@ -29,7 +29,7 @@ class Net(NamedTuple):
     columns: int
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _note(net: Net, node: int, queue: Ints, queued: Any, ends: Ints) -> None:
     for place in range(net.places[node], net.places[node + 1]):
         relation = net.uses[place]
@@ -39,7 +39,7 @@ def _note(net: Net, node: int, queue: Ints, queued: Any, ends: Ints) -> None:
             ends[1] = (ends[1] + 1) % queue.size
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _settle(net: Net, low: Ints, high: Ints, queue: Ints, queued: Any, ends: Ints) -> int:
     """Narrow the bounds until no queued relation narrows any."""
     limit = 100 * queue.size + 1000  # bounds may creep for long; what they are then still holds
@@ -83,7 +83,7 @@ def _settle(net: Net, low: Ints, high: Ints, queue: Ints, queued: Any, ends: Int
     return status
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def settle(net: Net, low: Ints, high: Ints) -> bool:
     """Narrow all bounds in place; false if no solution is left."""
     relations = net.starts.size - 1
@@ -102,7 +102,7 @@ def settle(net: Net, low: Ints, high: Ints) -> bool:
     return status != FAILED
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _set(
     net: Net, node: int, value: int, low: Ints, high: Ints, queue: Ints, queued: Any, ends: Ints
 ) -> bool:
@@ -115,14 +115,14 @@ def _set(
     return status != FAILED
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _open(order: Ints, place: int, low: Ints, high: Ints) -> int:
     while place < order.size and low[order[place]] == high[order[place]]:
         place += 1
     return place
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _line(
     net: Net, node: int, low: Any, high: Any, level: int, queue: Ints, queued: Any, ends: Ints
 ) -> int:
@@ -145,7 +145,7 @@ def _line(
     return int(length)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def walk(
     net: Net,
     order: Ints,
@@ -160,13 +160,15 @@ def walk(
     """Go on through all solutions, depth first; returns how many lines of them were written.
 
     A line is a row of `lines`: a solution, a step, and how many steps are also solutions.
-    `low` and `high` have a row for each level; `state` holds the level (-1 when all is done) and
-    whether it is new. Stops when `lines` is full or after `budget` trials.
+    `low` and `high` have a row for each level; `state` holds the level (-1 when all is done),
+    whether it is new, and how many trials were made. Stops when `lines` is full or after `budget`
+    trials.
     """
     relations = net.starts.size - 1
     queue, queued = np.empty(relations + 1, np.int64), np.zeros(relations, np.bool_)
     ends = np.zeros(2, np.int64)
     n, found, level = net.columns, 0, state[0]
+    state[2] += budget
     while level >= 0 and found < lines.shape[0] and budget > 0:
         if state[1]:
             state[1] = 0
@@ -200,10 +202,11 @@ def walk(
             level += 1
             state[1] = 1
     state[0] = level
+    state[2] -= budget
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def last_free(matrix: Any, prime: int) -> int:
     """The last column that those after it span, modulo a prime; -1 if they are independent.
 

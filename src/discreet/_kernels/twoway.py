@@ -10,7 +10,7 @@ from numba import njit
 from discreet._kernels.tables import Ints
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def spread(ways: Any, cap: int, prime: int) -> None:
     """Add 0..cap to both the second and the last axis, in place: ways[a, i, b, q]."""
     before, n, after, m = ways.shape
@@ -28,7 +28,7 @@ def spread(ways: Any, cap: int, prime: int) -> None:
                     ways[a, i, b, q] = value + prime if value < 0 else value
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def spread_by(ways: Any, weights: Ints, prime: int) -> None:
     """Add s to both the second and the last axis in weights[s] ways, in place; weights[0] is 1."""
     before, n, after, m = ways.shape
@@ -42,7 +42,7 @@ def spread_by(ways: Any, weights: Ints, prime: int) -> None:
                     ways[a, i, b, q] = value
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def close(ways: Any, rest: Ints, prime: int) -> Ints:
     """Each row times the ways to take what it leaves."""
     result = np.zeros(ways.shape[0], np.int64)
@@ -52,7 +52,7 @@ def close(ways: Any, rest: Ints, prime: int) -> Ints:
     return result
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _pair(sums: Ints, caps: Any, first: int, simplex: Ints, scratch: Ints, prime: int) -> int:
     """Matrices of two columns with these row sums, and `first` the sum of the first column.
 
@@ -83,17 +83,20 @@ def _pair(sums: Ints, caps: Any, first: int, simplex: Ints, scratch: Ints, prime
     return int(total % prime)
 
 
-@njit(cache=True)
-def halves(rows: Ints, caps: Any, columns: Ints, simplex: Ints, prime: int) -> int:
+@njit(cache=True, nogil=True)
+def halves(
+    rows: Ints, caps: Any, columns: Ints, simplex: Ints, prime: int, sums: Ints, steps: int
+) -> tuple[int, bool]:
     """Matrices with four columns: over the row sums of the first two, the product of both pairs.
 
-    `simplex` has the number of vectors of len(rows) numbers with sum 0, 1, 2, ...
+    `simplex` has the number of vectors of len(rows) numbers with sum 0, 1, 2, ... From `sums` on,
+    which are zero at first, for so many steps; and whether these were the last.
     """
     n = rows.size
-    sums, others = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    others = np.zeros(n, np.int64)
     scratch = np.zeros(1 << n, np.int64)
     whole, total = columns[0] + columns[1], 0
-    while True:
+    for _ in range(steps):
         sums[0] = whole - sums[1:].sum()
         if 0 <= sums[0] <= rows[0]:
             ways = _pair(sums, caps[:, :2], columns[0], simplex, scratch, prime)
@@ -108,5 +111,6 @@ def halves(rows: Ints, caps: Any, columns: Ints, simplex: Ints, prime: int) -> i
             sums[place] = 0
             place -= 1
         if place == 0:
-            return int(total)
+            return int(total), True
         sums[place] += 1
+    return int(total), False

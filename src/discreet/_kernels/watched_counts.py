@@ -87,7 +87,7 @@ def _lowest(s):
     return _size((s & -s) - 1)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def place(keys, key):
     """Where a key is in an open hash table, or would go; the table's length is a power of 2."""
     i = ((key * GOLDEN) >> 20) & (len(keys) - 1)
@@ -96,7 +96,7 @@ def place(keys, key):
     return i
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _renumber(memory):
     """Make the row keys small numbers; returns how many there are."""
     memory.bins[:] = EMPTY
@@ -111,7 +111,7 @@ def _renumber(memory):
     return number
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _block_keys(rows, s, start, end, keys):
     """The mixed-radix keys of the rows from `start` to `end`."""
     keys = keys[: end - start]
@@ -125,7 +125,7 @@ def _block_keys(rows, s, start, end, keys):
             keys[r] = keys[r] * size + np.uint32(column[r])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _count_few(rows, s, span, out):
     """The counts of a set with few keys, block by block."""
     keys, number = np.empty(BLOCK, np.uint32), len(rows.counts)
@@ -144,7 +144,7 @@ def _count_few(rows, s, span, out):
             some[r] = sums[keys[r]]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _count(rows, memory, s, out):
     """The counts of a set at the watched rows, by mixed-radix keys."""
     span, rest = 1, s
@@ -175,7 +175,7 @@ def _count(rows, memory, s, out):
         out[j] = memory.sums[keys[j]]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _make_room(memory, number):
     """Forget counts unless `number` more sets fit; slots handed out before are void then."""
     if memory.used[SLOTS] + number > len(memory.values):
@@ -188,7 +188,7 @@ def _make_room(memory, number):
         memory.used[KEYS] = memory.used[SLOTS] = 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _counts(search, s):
     """The counts of a set; room must have been made."""
     memory = search.memory
@@ -209,7 +209,7 @@ def _counts(search, s):
     return memory.values[memory.slots[i]]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def is_wide(search, s):
     """Whether a set has a count of beta or more at every watched row."""
     memory, beta = search.memory, search.limits.beta
@@ -234,7 +234,7 @@ def is_wide(search, s):
     return memory.least[i] >= beta
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def are_wide(search, sets):
     found = np.empty(len(sets), np.bool_)
     for i in range(len(sets)):

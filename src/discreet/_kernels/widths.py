@@ -46,7 +46,7 @@ def _add_up(keys, groups, counts, sums):
         sums[keys[i]] += counts[i]
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True, parallel=True)
 def extreme_sums(codes, sizes, counts, watched, members, parts):
     """The least and the greatest sum among the groups of the first `watched` rows.
 

@@ -36,7 +36,7 @@ def _push(r, bits, queue, tail, waiting, pending):
     return tail
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def propagate(
     data,
     words,
@@ -121,7 +121,7 @@ def propagate(
     return number, held
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def restore(data, saved, places, number):
     """Put every saved record back."""
     for i in range(number):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from discreet.intruder.bounds.bounder import Bounder
+from discreet.intruder.bounds.methods import METHODS
 from discreet.intruder.bounds.part import Proof
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from oracle import named
 
-METHODS = ["auto", "closed", "shuttle", "linear", "integer"]
 FORMULAS = ["A*B + A*C + B*C", "A*B + B*C", "A*B + C", "A + B + C"]
 
 

@@ -25,25 +25,7 @@ from discreet.intruder.witness.slices import slice_witnesses
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.table import Table
-from oracle import fibre, impossible_pairs, letters, named, releases, small_tables, spelled_out
-
-
-@st.composite
-def cases(draw, **sizes):
-    """A table, its release with impossible pairs, and all tables that fit."""
-    array = draw(small_tables(**sizes))
-    margins, zeros = draw(releases(array.ndim)), draw(impossible_pairs(array))
-    if zeros and draw(st.integers(0, 3)):  # a margin that shows the pair would leave nothing to say
-        one, other = zeros[0]
-        apart = {
-            tuple(a for a in m if a != draw(st.sampled_from((one, other))))
-            if {one, other} <= set(m)
-            else m
-            for m in margins
-        }
-        margins = [m for m in apart if m] or margins
-    table = named(array).excluding(spelled_out(zeros))
-    return table, Release.margins(table, letters(margins)), fibre(array, margins, zeros)
+from oracle import fibre, named, released_tables, releases
 
 
 def test_two_codings_of_one_variable():
@@ -62,7 +44,7 @@ def test_two_codings_of_one_variable():
         bounds(Release.margins(table, ages), table.small(), method="closed")
 
 
-@given(cases(most_cells=24))
+@given(released_tables(most_cells=24))
 @settings(max_examples=150)
 def test_bounds_are_those_of_brute_force(case):
     _, release, tables = case
@@ -81,7 +63,7 @@ def test_bounds_are_those_of_brute_force(case):
         assert (found.seen_high <= most)[seen].all()
 
 
-@given(st.data(), cases(most_cells=24))
+@given(st.data(), released_tables(most_cells=24))
 @settings(max_examples=150)
 def test_bounds_of_margins_are_those_of_brute_force(data, case):
     """A question about some variables leaves out parts of the release, never what matters."""
@@ -102,7 +84,7 @@ def test_bounds_of_margins_are_those_of_brute_force(data, case):
         assert (found.upper >= sums.max(0).ravel()).all()
 
 
-@given(cases(most_cells=24))
+@given(released_tables(most_cells=24))
 @settings(max_examples=60)
 def test_margins_alone_hold_every_table(case):
     table, release, tables = case
@@ -113,7 +95,7 @@ def test_margins_alone_hold_every_table(case):
     assert not found.upper[release.closed(table.all().codes)].any()
 
 
-@given(st.data(), cases(most_cells=24))
+@given(st.data(), released_tables(most_cells=24))
 @settings(max_examples=100)
 def test_a_shuttle_that_is_given_more_and_less_knows_the_zeros(data, case):
     table, release, _ = case
@@ -154,7 +136,7 @@ def _holds(shuttle, table, tables, closed):
     assert not upper[closed.ravel()].any()
 
 
-@given(cases(most_cells=24))
+@given(released_tables(most_cells=24))
 @settings(max_examples=60, deadline=None)
 def test_witnesses_are_tables_that_fit(case):
     table, release, tables = case
@@ -180,7 +162,7 @@ def test_walks_and_slices_find_what_is_possible_beside_the_zeros():
         assert (found.spread >= np.minimum(true.width, 3)).mean() > 0.5
 
 
-@given(cases())
+@given(released_tables())
 @settings(max_examples=80, deadline=None)
 def test_counting_and_listing_are_brute_force(case):
     table, release, tables = case
@@ -191,7 +173,7 @@ def test_counting_and_listing_are_brute_force(case):
     assert Counter(map(bytes, dense)) == Counter(map(bytes, tables.astype(int)))
 
 
-@given(cases(), st.sampled_from(["saturated", "uniform"]))
+@given(released_tables(), st.sampled_from(["saturated", "uniform"]))
 @settings(max_examples=60, deadline=None)
 def test_exact_beliefs_are_brute_force(case, model):
     table, release, tables = case

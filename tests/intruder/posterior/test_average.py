@@ -89,7 +89,7 @@ def test_decomposable_models_against_brute_force(shape, release, model, route):
     array = np.random.default_rng(7).poisson(0.6, shape)
     tables, logs = brute(array, release, model, 0.4)
     public = Release.margins(named(array), release)
-    found = ROUTES[route](public, model, prior=0.4, standard_error=0.015, seconds=20)
+    found = ROUTES[route](public, model, prior=0.4, standard_error=0.015)
     agree(found, tables, logs)
     assert found.tables == len(tables)
 
@@ -133,8 +133,8 @@ def test_bridge_sampling_against_importance_sampling():
     model = Formula.parse("Race*Income + Income*Gender + Race*Gender", TRACT.names)
     target = Target.of(RELEASE, model, 0.5)
     log, error = log_release(target)
-    after, off = bridge(target.log_posterior, chain_draws(target, after=True, seconds=1))
-    before, more = bridge(target.log_prior, chain_draws(target, after=False, seconds=1))
+    after, off = bridge(target.log_posterior, chain_draws(target, after=True))
+    before, more = bridge(target.log_prior, chain_draws(target, after=False))
     assert target.log_margin + after - before == pytest.approx(
         log, abs=4 * np.hypot(error, np.hypot(off, more))
     )
@@ -249,7 +249,7 @@ def test_average_as_a_document():
 def test_a_standard_error_that_is_not_reached_cannot_be_overlooked():
     with pytest.warns(ConvergenceWarning, match="NOT the 1e-05 asked for"):
         found = augment_posterior(
-            RELEASE, "Race*Income*Gender", standard_error=1e-5, seconds=0.1, chains=16
+            RELEASE, "Race*Income*Gender", standard_error=1e-5, effort=1e-3, chains=16
         )
     assert "NOT" in found.method
     assert not found.diagnostics()["reached"]
@@ -325,7 +325,7 @@ def test_refuses_a_fibre_that_is_too_large_to_list():
     table = load("example:czech")
     release = Release.margins(table, "A*B + C*D + E*F")
     with pytest.raises(DataError, match="too many to list"):
-        Blocks.of(release, seconds=1)
+        Blocks.of(release)
 
 
 # How beliefs depend on the prior
@@ -365,16 +365,6 @@ def test_an_average_leaves_no_warning():
 # Where the tables are too many to list
 
 
-@pytest.fixture(scope="module")
-def compiled():
-    """Compiling is no part of the seconds that a chain is given."""
-    release = Release.margins(named(np.ones((2, 2, 2), int)), "A*B + C")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        walk_posterior(release, "A*B*C", seconds=0.1)
-
-
-@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(("shape", "release", "model"), CASES[1:4])
 def test_walking_through_tables_against_brute_force(shape, release, model):
     array = np.random.default_rng(16).poisson(0.8, shape)
@@ -382,11 +372,10 @@ def test_walking_through_tables_against_brute_force(shape, release, model):
     public = Release.margins(named(array), release)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = walk_posterior(public, model, standard_error=0.02, seconds=3)
+        found = walk_posterior(public, model, standard_error=0.02, effort=0.05)
     agree(found, tables, logs, times=6)
 
 
-@pytest.mark.usefixtures("compiled")
 def test_chains_that_change_model_against_brute_force():
     array = np.random.default_rng(14).poisson(1.0, (2, 2, 2))
     release = Release.margins(named(array), "A*B + C")
@@ -394,7 +383,7 @@ def test_chains_that_change_model_against_brute_force():
     total = [brute(array, "A*B + C", model, 0.5) for model in models]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = roam(release, standard_error=0.01, seconds=4)
+        found = roam(release, standard_error=0.01, effort=0.05)
     exact = np.array([logsumexp(logs) for _, logs in total])
     weights = np.exp(exact - logsumexp(exact))
     seen = {frozenset(model.sets): share for model, share in found.visits.items()}
@@ -409,19 +398,19 @@ def test_average_where_neither_models_nor_tables_can_be_listed():
     table = load("example:czech")
     release = Release.margins(table, "A*C*E + A*D*E + B*C + F")
     with pytest.warns(ConvergenceWarning, match="not converged"):
-        found = average_posterior(release, table.small(), seconds=3)
+        found = average_posterior(release, table.small(), effort=0.02)
     assert "NOT CONVERGED" in found.method
     assert found.models[0].evidence is None
     assert sum(model.weight for model in found.models) <= 1 + 1e-9
     with pytest.raises(DataError, match="name some models"):
-        average_posterior(release, table.small(), weights="paper", seconds=3)
+        average_posterior(release, table.small(), weights="paper", effort=0.02)
 
 
 def test_chains_that_change_model_need_a_decomposable_release():
     table = load("example:czech")
     release = Release.margins(table, "A*B + B*C + C*D + A*D + E + F")
     with pytest.raises(DataError, match="is not decomposable"):
-        average_posterior(release, table.small(), seconds=3)
+        average_posterior(release, table.small(), effort=0.02)
 
 
 def test_entropy_of_an_average_by_brute_force():

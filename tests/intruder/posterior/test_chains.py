@@ -63,7 +63,7 @@ def test_the_same_tables_as_by_the_full_basis():
             continue
         seen = {}
         for moves in ("basis", "dynamic"):
-            drawn = chain_draws(release, weights=UNIFORM, draws=1_000, moves=moves, seconds=20)
+            drawn = chain_draws(release, weights=UNIFORM, draws=1_000, moves=moves)
             tables = np.unique(drawn.counts.reshape(-1, 27), axis=0)
             assert all(not (tables - array).reshape(-1, 3, 3, 3).sum(a + 1).any() for a in range(3))
             seen[moves] = {table.tobytes() for table in tables}
@@ -136,8 +136,10 @@ def test_the_same_seed_gives_the_same_draws():
 def test_a_warning_that_cannot_be_overlooked():
     table = load("example:czech")
     release = Release.margins(table, list(combinations("ABCDEF", 4)))
-    with pytest.warns(ConvergenceWarning, match="have not converged after .* was requested"):
-        found = chain_posterior(release, weights=UNIFORM, standard_error=1e-5, seconds=0.1)
+    with pytest.warns(
+        ConvergenceWarning, match=r"not converged: .*requested\. Allow more effort"
+    ):
+        found = chain_posterior(release, weights=UNIFORM, standard_error=1e-5, effort=0.01)
     assert "NOT CONVERGED" in repr(found)
     assert "NOT CONVERGED" in found._repr_html_()
     said = found.diagnostics()

@@ -148,7 +148,7 @@ def test_chains_by_brute_force():
     for case, (_, table, release, tables, axes) in enumerate(cases(3, 12)):
         wanted = brute(tables, normal(dirichlet(tables, 0.5)), axes)
         cells = asked(table, axes)
-        found = chain_posterior(release, cells, draws=2_000, seed=case, seconds=20)
+        found = chain_posterior(release, cells, draws=2_000, seed=case)
         seen = found.matrix(wanted.shape[1] - 1)
         assert not seen[wanted == 0].any()
         worth = np.broadcast_to(found.effective, len(cells))[:, None]
@@ -204,7 +204,7 @@ def test_models_between_by_brute_force(way, axes):
     tables = fibre(array, [(0,), (1, 2)])
     logs = under_decomposable(tables, [(0, 1), (1, 2)], [(1,)], 0.5)
     wanted = brute(tables, normal(logs), axes)
-    found = way(release, model, asked(table, axes), standard_error=0.01, seconds=60)
+    found = way(release, model, asked(table, axes), standard_error=0.01)
     seen = found.matrix(wanted.shape[1] - 1)
     errors = np.stack([found.standard_error(n) for n in range(wanted.shape[1])], 1)
     assert (np.abs(seen - wanted) <= 4 * errors + 1e-9).all()
@@ -221,7 +221,7 @@ def test_sums_over_blocks_given_the_parameters():
     one = importance_posterior(release, model, cells, standard_error=0.004)
     for other in (
         augment_posterior(release, model, cells, standard_error=0.004),
-        walk_posterior(release, model, cells, standard_error=0.01, seconds=60),
+        walk_posterior(release, model, cells, standard_error=0.01),
     ):
         for count in range(8):
             error = np.hypot(one.standard_error(count), other.standard_error(count))

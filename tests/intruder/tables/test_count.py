@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import DataError, InconsistentRelease, SolverError
+from clocks import set_clock
+from discreet.errors import DataError, InconsistentRelease, SolverError, Stopped
 from discreet.intruder.tables.count import count
 from discreet.intruder.tables.enumerate import enumerate_tables
 from discreet.intruder.tables.result import TableCount
@@ -92,7 +93,7 @@ def test_the_table_of_diaconis_gangolli_1995():
 
 @pytest.mark.parametrize(("order", "tables"), [(4, 705_884), (5, 2), (6, 1)])
 def test_czech_autoworkers(order, tables):
-    found = count(all_margins(load("example:czech"), order), exact=True, seconds=100)
+    found = count(all_margins(load("example:czech"), order), exact=True)
     assert found.tables == tables
 
 
@@ -310,14 +311,45 @@ def test_a_seed_gives_its_estimate_again():
 
 def test_what_takes_too_long_is_estimated_or_refused():
     release = all_margins(load("example:czech"), 3)
-    found = count(release, seconds=0.7)
+    found = count(release, effort=0.1)
     assert not found.exact
     assert found.method == "sequential importance sampling"
     assert 23 < found.log10 < 25
-    with pytest.raises(SolverError, match="allow more seconds"):
-        count(release, exact=True, seconds=0.2)
+    with pytest.raises(SolverError, match="allow more effort"):
+        count(release, exact=True, effort=0.01)
+    with pytest.raises(SolverError, match="not all could be listed; allow more effort"):
+        enumerate_tables(release, limit=10**9, effort=1e-4)
     with pytest.raises(DataError, match="more than 1,000 tables fit"):
         enumerate_tables(all_margins(load("example:czech"), 4), limit=1_000)
+
+
+@pytest.mark.parametrize("step", [0.0, 1e6])
+def test_the_clock_does_not_choose_how_to_count(step, monkeypatch):
+    """On a machine that is busy, or one that is infinitely quick."""
+    set_clock(monkeypatch, step)
+    found = count(all_margins(load("example:czech"), 4))
+    assert (found.tables, found.exact, found.stopped) == (705_884, True, None)
+    drawn = count(all_margins(load("example:tract"), 1), exact=False, seed=3, draws=500)
+    assert (drawn.draws, drawn.stopped) == (500, None)
+
+
+def test_who_is_stopped_while_counting_says_so(monkeypatch):
+    release = all_margins(load("example:czech"), 3)
+    whole = count(release, effort=0.1)
+    set_clock(monkeypatch, 1.0)
+    with pytest.raises(Stopped, match="seconds while listing tables, before"):
+        count(release, effort=0.1, seconds=1.5)
+    found = count(release, effort=0.1, exact=False, seconds=whole.draws / 20)
+    assert 16 <= found.draws < whole.draws
+    assert found.stopped.startswith("stopped by the limit of")
+    assert f"{found.draws:,} tables were drawn. Allow more seconds." in found.stopped
+    assert repr(found).endswith("draws, stopped)")
+    assert found.to_json()["stopped"] == found.stopped
+    with pytest.raises(Stopped, match="listing tables"):
+        enumerate_tables(all_margins(load("example:czech"), 4), limit=10**6, seconds=5)
+    two_way = Release.margins(named(np.full((9, 9), 3)), "A + B")
+    with pytest.raises(Stopped, match="counting tables"):
+        count(two_way, seconds=2)
 
 
 def test_too_many_cells_are_refused():
@@ -348,7 +380,7 @@ def test_contradictions_are_refused():
             question(only_fractions)
 
 
-@pytest.mark.parametrize("wrong", [{"seconds": 0}, {"draws": 0}, {"error": -1}])
+@pytest.mark.parametrize("wrong", [{"draws": 0}, {"error": -1}])
 def test_limits_that_make_no_sense_are_refused(wrong):
     with pytest.raises(DataError, match="above 0"):
         count(Release.margins(named(np.ones((2, 2), int)), "A"), **wrong)
@@ -363,6 +395,7 @@ def test_results_print_and_export():
         "standard_error": None,
         "log10": math.log10(59_400),
         "method": "product of 3 two-way counts",
+        "stopped": None,
     }
     guess = TableCount.estimate(math.log(2e6), 0.015, "a guess", draws=9_000, effective=700.0)
     assert repr(guess) == (

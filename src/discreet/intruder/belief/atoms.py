@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
-from discreet.look.palette import plural
+from discreet.look.words import plural
 
 Floats = NDArray[np.float64]
 

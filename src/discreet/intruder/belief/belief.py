@@ -26,7 +26,8 @@ from discreet.intruder.belief.atoms import (
 )
 from discreet.intruder.belief.effective import error_of_mean, kish
 from discreet.intruder.belief.gridded import Gridded
-from discreet.look.palette import number, plural
+from discreet.look.result import Result
+from discreet.look.words import number, plural
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Belief:
+class Belief(Result):
     """A distribution over values: probabilities, a density on a grid, or draws with weights.
 
     `mass` are the probabilities, the heights of the density (linear between grid points) or the
@@ -313,9 +314,6 @@ class Belief:
         else:
             said.append("sampled" if self.effective is None else f"{number(self.effective)} draws")
         return f"Belief({what}: {', '.join(said)})"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
 
     @cached_property
     def _grid(self) -> Gridded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable
 from functools import cached_property, reduce
@@ -11,8 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Clock, Seconds
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.conflict import named_conflict
+from discreet.intruder.bounds.integer import limits
 from discreet.intruder.bounds.method import Asked
 from discreet.intruder.bounds.methods import auto, find_method
 from discreet.intruder.bounds.opencells import Ints
@@ -21,14 +24,18 @@ from discreet.intruder.bounds.reduce import reduce_tied
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds, Rung
 from discreet.intruder.bounds.shuttle.lattice_layout import Layout
 from discreet.intruder.bounds.shuttle.shuttle import MOST_BYTES, bytes_needed
+from discreet.release.doors import of_release
 from discreet.release.release import Known, Release
+from discreet.solver import UNLIMITED as SHARP
+from discreet.solver import Limit
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 from discreet.table.graph import components
 from discreet.table.keys import Codes, unravel
-from discreet.table.lattice import bits
 
 MOST_LISTED = 1 << 22
+OUTER = "cells that it did not come to keep outer bounds"
+MORE = "Allow more seconds, or less effort."
 MANY, MANY_MORE = 100, 1 << 40
 
 
@@ -44,20 +51,19 @@ class Bounder:
         release: Release,
         *,
         method: str = "auto",
-        seconds: float = math.inf,
+        effort: float = 1.0,
+        seconds: Seconds = math.inf,
         most_bytes: int = MOST_BYTES,
         rung: Rung = Rung.INTEGER,
     ) -> None:
         self.release, self.method, self._way = release, method, find_method(method)
-        self.seconds, self.most_bytes, self.rung = seconds, most_bytes, rung
+        self.effort, self.clock = effort, Clock.of(seconds)
+        self.most_bytes, self.rung = most_bytes, rung
         self._parts: dict[tuple[tuple[str, ...], tuple[int, ...]], Part] = {}
-        self._index = {name: place for place, name in enumerate(release.names)}
+        self.axes = release.axes
         self._known: dict[int, list[Known]] = {}
         for known in release.known:
-            self._known.setdefault(self._bits(name for name, _ in known.cell), []).append(known)
-
-    def _bits(self, names: Iterable[str]) -> int:
-        return sum({1 << self._index[name] for name in names})
+            self._known.setdefault(release.axes.set_of(n for n, _ in known.cell), []).append(known)
 
     def bounds(
         self,
@@ -73,15 +79,20 @@ class Bounder:
         quick for all of them, and without branch and bound. With `width`, parts that are too large
         for programs are looked at by linear bounds, too: do the cells keep that width?
         """
+        if proof is not None:
+            proof = proof._replace(seconds=Clock.of(proof.seconds))
         try:
-            return self._bounds(cells, _Question(proof, among, width))
+            found = self._bounds(cells, _Question(proof, among, width))
         except InconsistentRelease as error:
             raise named_conflict(self.release, error) from error
+        clocks = self.clock, *((Clock.of(proof.seconds),) if proof else ())
+        said = [clock.sentence(OUTER, MORE) for clock in clocks if clock.stopped]
+        return dataclasses.replace(found, stopped=said[0]) if said else found
 
     def _bounds(self, cells: Cells, question: _Question) -> CellBounds:
-        if strange := [name for name in cells.names if name not in self._index]:
+        if strange := [name for name in cells.names if name not in self.axes.place]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
-        if self.method == "auto" and self._everything and len(cells.names) < len(self._index):
+        if self.method == "auto" and self._everything and len(cells.names) < len(self.axes.names):
             # one shuttle of the whole release serves every margin
             part = self._everything
             found = part.exact(cells.names, cells.codes) or auto.by_shuttle(
@@ -122,11 +133,18 @@ class Bounder:
         self, names: Iterable[str]
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]:
         """The margins, the ties by what else is known, and the variables that matter."""
-        k = len(self._index)
-        sets, ties = reduce_tied(self.release.formula.sets, self._known, self._bits(names), k)
+        k = len(self.axes.names)
+        sets, ties = reduce_tied(self.release.formula.sets, self._known, self.axes.set_of(names), k)
         covered = reduce(or_, (*sets, *ties), 0)
-        inside = tuple(name for name in self.release.names if covered >> self._index[name] & 1)
+        inside = self.axes.names_of(covered)
         return sets, ties, inside
+
+    def branch(self, part: Part) -> Limit | None:
+        """What an integer program of the part may cost; None: it is not tried."""
+        if self.method == "integer":
+            return SHARP.within(self.clock.left)
+        limit = limits(len(part.program.cells.codes), self.effort)
+        return limit and limit.within(self.clock.left)
 
     def programs(self, part: Part, targets: int, among: int) -> bool:
         """Would so many questions about the part, among more, be answered by programs?"""
@@ -155,7 +173,7 @@ class Bounder:
     @property
     def _connected(self) -> bool:
         """Can the release not be split?"""
-        tree = components(self.release.formula.sets, len(self._index), self._known)
+        tree = components(self.release.formula.sets, len(self.axes.names), self._known)
         return len(tree.nodes) == 1
 
     def _by_components(
@@ -174,13 +192,13 @@ class Bounder:
         every component is a margin, and L_C = U_C = n_C. Sharp if the components' bounds are: any
         tables of the components that agree on the separators glue together.
         """
-        tree = components(sets, len(self._index), ties)
+        tree = components(sets, len(self.axes.names), ties)
         lower = np.zeros(len(codes), np.int64)
         upper = np.full(len(codes), self.release.total or 0, np.int64)
         # the extremes in whole tables, and in tables of fractions: those of the parts glue together
         tables = [_Glued(lower.copy(), upper.copy(), np.ones(len(codes), bool)) for _ in range(2)]
         methods = set()
-        covered = self._bits(names)
+        covered = self.axes.set_of(names)
         for component in tree.nodes:
             if not component & covered:
                 continue
@@ -220,23 +238,23 @@ class Bounder:
 
     @cached_property
     def _whole(self) -> Part | None:
-        shape = tuple(variable.size for variable in self.release.variables)
+        shape = self.axes.sizes
         if bytes_needed(Layout.of(shape), self.release.total or 0) > self.most_bytes:
             return None
         return self._part(self.release.names, self.release.formula.sets)
 
     def _named(self, margin: int, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[int]]:
-        inside = tuple(self.release.names[place] for place in bits(margin))
+        inside = self.axes.names_of(margin)
         return inside, [names.index(name) for name in inside]
 
     def _part(self, names: tuple[str, ...], sets: Iterable[int]) -> Part:
-        margins = [[n for n in names if margin >> self._index[n] & 1] for margin in sets]
+        margins = [[n for n in names if margin >> self.axes.place[n] & 1] for margin in sets]
         formula = Formula.of(margins, names).frontier
         key = (formula.names, formula.sets)
         if key not in self._parts:
             variables = tuple(v for v in self.release.variables if v.name in names)
             tables = tuple(self.release.table(margin) for margin in formula.margins or ((),))
-            inside = self._bits(names)
+            inside = self.axes.set_of(names)
             known = [k for tie, group in self._known.items() if not tie & ~inside for k in group]
             self._parts[key] = Part(Release(variables, tables, tuple(known)))
         return self._parts[key]
@@ -255,8 +273,16 @@ class Bounder:
         return found
 
     def _asked(self, names: tuple[str, ...], codes: Codes, question: _Question) -> Asked:
-        limits = self.seconds, self.most_bytes, self.rung
-        return Asked(names, codes, *question, *limits, lambda: self._whole)
+        return Asked(
+            names,
+            codes,
+            *question,
+            effort=self.effort,
+            clock=self.clock,
+            most_bytes=self.most_bytes,
+            rung=self.rung,
+            whole=lambda: self._whole,
+        )
 
 
 class _Question(NamedTuple):
@@ -284,12 +310,14 @@ class _Glued(NamedTuple):
         return low, np.where(self.met, self.high, NONE_HIGH)
 
 
+@of_release
 def bounds(
     release: Release,
     cells: Cells | None = None,
     *,
     method: str = "auto",
-    seconds: float = math.inf,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     most_bytes: int = MOST_BYTES,
     proof: Proof | None = None,
     width: int | None = None,
@@ -306,7 +334,7 @@ def bounds(
     CellBounds(2x3x3 cells over Gender, Race, Income: closed form, sharp, narrowest width 1)
     """
     if cells is None:
-        shape = [variable.size for variable in release.variables]
+        shape = release.axes.sizes
         if math.prod(shape) > MOST_LISTED:
             raise DataError(
                 f"the table has {math.prod(shape):,} cells; say which to bound, for instance "
@@ -314,5 +342,5 @@ def bounds(
             )
         codes = unravel(np.arange(math.prod(shape)), shape)
         cells = Cells(release.variables, codes, np.zeros(len(codes), np.int64))
-    bounder = Bounder(release, method=method, seconds=seconds, most_bytes=most_bytes)
+    bounder = Bounder(release, method=method, effort=effort, seconds=seconds, most_bytes=most_bytes)
     return bounder.bounds(cells, proof, width=width)

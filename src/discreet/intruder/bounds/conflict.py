@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from discreet.intruder.bounds.opencells import OpenCells
 from discreet.release.release import Known, Release
 from discreet.table.table import Table
 
-SECONDS = 5.0
+WORK, LEAST = 100_000, 10  # cells of all programs together; margins and known cells
 MOST = 10  # known cells that are named
 
 
@@ -21,22 +20,22 @@ def named_conflict(release: Release, error: InconsistentRelease) -> Inconsistent
     """The error, naming margins and known cells of which none can be left out.
 
     Each is left out in turn, and for good if the others still contradict each other (a deletion
-    filter); what is not tried within a few seconds stays.
+    filter); of many, the last are not tried and stay.
     """
-    end = time.monotonic() + SECONDS
+    tried = max(LEAST, WORK // max(release.axes.cells, 1))
     try:
         if _fits(release):
             return error
         tables, known = list(release.tables), list(release.known)
-        for table in release.tables:
+        for table in release.tables[:tried]:
             fewer = [other for other in tables if other is not table]
-            if fewer and time.monotonic() < end and not _fits(_with(release, fewer, known)):
+            if fewer and not _fits(_with(release, fewer, known)):
                 tables = fewer
         if not _fits(_with(release, tables, list(release.ranges))):
             known = list(release.ranges)  # thousands of zeros are left out at once
-        for fact in known.copy():
+        for fact in known[:tried]:
             others = [other for other in known if other is not fact]
-            if time.monotonic() < end and not _fits(_with(release, tables, others)):
+            if not _fits(_with(release, tables, others)):
                 known = others
     except DataError:
         return error

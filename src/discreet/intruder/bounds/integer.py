@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import solver
+from discreet.effort import Effort
 from discreet.errors import InconsistentRelease
 from discreet.intruder.bounds.linear import SLACK, fitting
 from discreet.intruder.bounds.opencells import Ints, OpenCells
 from discreet.solver import UNLIMITED, Limit
 
-SMALL = 1 << 10  # cells up to which nodes are counted, and no clock decides
-BRANCH = Limit(nodes=300)
-BRANCH_LARGE = Limit(seconds=1.0)
+MOST_BRANCHED = 1 << 10  # open cells; of more, the first node may take minutes
+NODES = 300
 
 
-def limits(cells: int) -> Limit:
-    """What a program over so many cells is allowed where there are many of them."""
-    return BRANCH if cells <= SMALL else BRANCH_LARGE
+def limits(cells: int, effort: float = 1.0) -> Limit | None:
+    """What a program over so many open cells is allowed; None: it is not tried."""
+    work = Effort(effort)
+    return Limit(nodes=work.of(NODES)) if cells <= work.of(MOST_BRANCHED) else None
 
 
 @dataclass(eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import solver
+from discreet.effort import UNLIMITED, Clock
 from discreet.errors import InconsistentRelease
 from discreet.intruder.bounds.opencells import Ints, OpenCells
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
@@ -49,33 +49,33 @@ class Program:
         most: Ints,
         *,
         branch: Limit | None = None,
-        seconds: float = math.inf,
+        clock: Clock = UNLIMITED,
         seen: Seen | None = None,
     ) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
         """lower, upper, least and most seen, least and most of any vertex, of the sum of the cells
         that agree with each target.
 
-        `least` and `most` are bounds that are known to hold. What is not solved within `seconds`
-        keeps them. Where no table was seen at an end, one is looked for from those that were `seen`
-        otherwise; then branch and bound gets `branch` for it, and is given up after a few in a row
-        that it did not decide.
+        `least` and `most` are bounds that are known to hold. What is not solved when the clock
+        stops keeps them. Where no table was seen at an end, one is looked for from those that were
+        `seen` otherwise; then branch and bound gets `branch` for it, and is given up after a few
+        in a row that it did not decide.
         """
         targets, first, inverse = np.unique(targets, axis=0, return_index=True, return_inverse=True)
         search = _Search(self, self.cells.group(names, targets), least[first], most[first])
-        end = time.monotonic() + seconds
         sides = [(place, sign) for place in range(len(targets)) for sign in (1, -1)]
         for place, sign in track(sides, "linear programs"):
-            if not search.known(place, sign) and time.monotonic() < end:
+            if not search.known(place, sign) and not clock.over():
                 search.relax(place, sign)
         if not branch:
             sides = []
         patience = PATIENCE if branch and branch.finite else len(sides)
         for place, sign in track(sides, "integer programs"):
-            if seen is not None and not search.proven(place, sign):
+            if search.proven(place, sign) or clock.over():
+                continue
+            if seen is not None:
                 search.walk(place, sign, seen)
-            left = end - time.monotonic()
-            if branch and not search.proven(place, sign) and left > 0 and patience:
-                search.branch(place, sign, branch.within(left))
+            if branch and not search.proven(place, sign) and patience:
+                search.branch(place, sign, branch.within(clock.left))
                 patience = PATIENCE if search.proven(place, sign) else patience - 1
         ends = (search.lower, search.upper, search.low_seen, search.high_seen, *search.fitted())
         return tuple(end[inverse] for end in ends)  # type: ignore[return-value]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Clock, Seconds
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
 from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells, possible
@@ -75,11 +76,21 @@ class Proof(NamedTuple):
     """How to look for witnesses: from a table that fits, until cells spread by `beta`.
 
     Only who holds the data has such a table; it decides what is proven, never what is bounded.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:czech")
+    >>> release = dc.Release.margins(table, "A*B*C + C*D*E + A*E*F")
+    >>> [*{str(status) for status in dc.bounds(release, method="shuttle").status()}]
+    ['outer only']
+    >>> found = dc.bounds(release, method="shuttle", proof=dc.frontiers.Proof(table, beta=3))
+    >>> sorted({str(status) for status in found.status()})
+    ['sharp', 'witnessed']
     """
 
     start: Table
     beta: int = 3
-    seconds: float = 60.0
+    effort: float = 1.0
+    seconds: Seconds = math.inf
 
 
 class Part:
@@ -143,7 +154,7 @@ class Part:
         names: tuple[str, ...],
         codes: Codes,
         branch: Limit | None,
-        seconds: float,
+        clock: Clock,
         start: Table | None = None,
     ) -> Found:
         """Linear programs, and integer ones; from `start`, a table that fits, others are found."""
@@ -155,7 +166,7 @@ class Part:
         seen = None
         if branch and start is not None:
             seen = Seen.of(self.release, start.margin(self.release.names))
-        found = program.bounds(names, codes, least, most, branch=branch, seconds=seconds, seen=seen)
+        found = program.bounds(names, codes, least, most, branch=branch, clock=clock, seen=seen)
         return Found(*found, "integer" if branch and program.whole else "linear")
 
     def by_shuttle(self, names: tuple[str, ...], codes: Codes, most_bytes: int) -> Found:
@@ -249,7 +260,7 @@ class Part:
         from discreet.intruder.witness.search import witnesses
         from discreet.intruder.witness.slices import slice_witnesses
 
-        start = proof.start.margin(self.release.names)
+        start, clock = proof.start.margin(self.release.names), Clock.of(proof.seconds)
         low, high = found.seen_low.copy(), found.seen_high.copy()
         # slices hold most of a small table; of a large one they hold hardly anybody
         small = self.release.axes.cells <= SLICED
@@ -264,7 +275,8 @@ class Part:
                 beta=proof.beta,
                 lower=found.lower[rows],
                 upper=found.upper[rows],
-                seconds=proof.seconds / 2,
+                effort=proof.effort,
+                seconds=clock,
             )
             low[rows] = np.minimum(low[rows], seen.low)
             high[rows] = np.maximum(high[rows], seen.high)

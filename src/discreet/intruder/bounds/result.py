@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
+from discreet.look.result import Paged
 from discreet.table.cells import Cells, frame, labels
 from discreet.table.keys import Codes
 
@@ -43,12 +43,24 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class CellBounds:
+class CellBounds(Paged):
     """lower <= count <= upper for each cell, and the counts seen in tables that fit.
 
     `seen_low` and `seen_high` are the least and the greatest count of the cell in integer tables
     that were found; where they are the ends, the interval is proven tight. `fit_low` and `fit_high`
     are the same for tables of fractions, rounded inwards: what linear bounds reach.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> found = dc.bounds(table, "Race*Income + Income*Gender", cells=table.small())
+    >>> found.lower, found.upper, found.sharp
+    (array([0, 0, 0, 0]), array([1, 2, 2, 2]), True)
+    >>> found.to_frame(counts=table.small().counts)[["count", "lower", "upper", "status"]]
+       count  lower  upper status
+    0      1      0      1  sharp
+    1      1      0      2  sharp
+    2      2      0      2  sharp
+    3      1      0      2  sharp
     """
 
     variables: tuple[Variable, ...]
@@ -60,6 +72,7 @@ class CellBounds:
     fit_low: NDArray[np.int64]
     fit_high: NDArray[np.int64]
     method: str
+    stopped: str | None = None
 
     @property
     def attained(self) -> NDArray[np.bool_]:
@@ -92,16 +105,6 @@ class CellBounds:
         weakest = max((s.rung for s in self.status(beta)), key=list(Rung).index, default=None)
         return weakest or Rung.INTEGER
 
-    def with_seen(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> CellBounds:
-        """The same after more tables were found."""
-        return dataclasses.replace(
-            self,
-            seen_low=np.minimum(self.seen_low, low),
-            seen_high=np.maximum(self.seen_high, high),
-            fit_low=np.minimum(self.fit_low, low),
-            fit_high=np.maximum(self.fit_high, high),
-        )
-
     @property
     def sharp(self) -> bool:
         """Is every interval proven tight for integer tables?"""
@@ -130,9 +133,6 @@ class CellBounds:
         width = "" if self.narrowest is None else f", narrowest width {self.narrowest}"
         return f"CellBounds({cells}: {self.method}, {tight}{width})"
 
-    def _repr_html_(self) -> str:
-        return str(self.to_frame().head(20).to_html(index=False))
-
     def cells(self, counts: NDArray[np.int64]) -> Cells:
         return Cells(self.variables, self.codes, counts)
 
@@ -154,6 +154,7 @@ class CellBounds:
         )
         return {
             "method": self.method,
+            "stopped": self.stopped,
             "sharp": self.sharp,
             "narrowest": self.narrowest,
             "rung": str(self.rung(beta)),

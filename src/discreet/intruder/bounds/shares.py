@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.bounds.bounder import Bounder
-from discreet.intruder.bounds.integer import limits
 from discreet.intruder.bounds.linear import EFFORT, PATIENCE, Program
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.witness.seen import Seen
-from discreet.solver import UNLIMITED
 from discreet.table.cells import Cells
 
 Bools = NDArray[np.bool_]
@@ -158,11 +156,12 @@ class _Doubts:
             safe[doubtful[(costs @ part.drawn.T < 0).any(1)]] = True
         if not programs:
             return
-        limit = UNLIMITED if self.bounder.method == "integer" else limits(part.possible)
         patience = PATIENCE if self.bounder.method != "integer" else len(doubtful)
         for row, own in zip(doubtful, costs, strict=True):
             if safe[row]:
                 continue
+            if self.bounder.clock.over():
+                return
             if seen is not None and self.shown(seen, int(row), 1):
                 safe[row] = True
                 continue
@@ -172,7 +171,8 @@ class _Doubts:
             if undecided and seen is not None and self.shown(seen, int(row), EFFORT):
                 safe[row] = True
                 continue
-            if undecided and patience:
+            limit = self.bounder.branch(part)
+            if undecided and patience and limit:
                 least, table = part.program.integer_program().minimum(own, limit, enough=-1)
                 undecided = least < 0 and (table is None or table @ own >= 0)
                 patience = patience - 1 if undecided else PATIENCE

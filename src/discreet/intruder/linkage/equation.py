@@ -105,6 +105,11 @@ def with_replacement_links(densities: ArrayLike) -> Floats:
     """Link probabilities as if records were drawn with replacement (section 5).
 
     p_ji ~ f_j(x_i) / S_i  *  prod over k != i of (S_k - f_j(x_k)) / S_k,   S_i = sum_j f_j(x_i)
+
+    >>> import discreet as dc
+    >>> dc.linkage.with_replacement_links([[7.0, 1.0], [1.0, 2.0]]).round(4)
+    array([[0.5833, 0.0417],
+           [0.0417, 0.5833]])
     """
     weights = checked_densities(densities)
     shares = weights / weights.sum(0)

@@ -17,7 +17,8 @@ from discreet.intruder.linkage.encode import Encoded, encode
 from discreet.intruder.linkage.groups import Groups
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records
-from discreet.look.palette import plural
+from discreet.look.result import Result
+from discreet.look.words import plural
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,7 @@ RARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class Links(Result):
     """For each source record, how probably each candidate released record is its own.
 
     Records that no key tells apart share one class, and one row here: `places` are released
@@ -41,6 +42,20 @@ class Links:
     strangers tie to others; `change`: how far balanced weights were from their sums. `bound`: at
     most this share of true pairs was not weighed; `left_out`: believed share of pairs that were
     weighed and left out.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2, 3], "age": [33, 46, 52]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, masked, intruder, id="id")
+    >>> links = dc.linkage.link(records, intruder)
+    >>> links
+    Links(3 released records of 3: exact)
+    >>> links.dense().round(3)
+    array([[1.   , 0.   , 0.   ],
+           [0.   , 0.989, 0.011],
+           [0.   , 0.011, 0.989]])
     """
 
     source: Classes
@@ -167,6 +182,15 @@ def link(records: Records, intruder: Intruder, *, dense: int = DENSE, exact: int
     exactly in up to `exact` steps. In a larger one weights are balanced (Sinkhorn & Knopp 1967),
     and then each record is summed exactly with those it is most entangled with. Files of more than
     `dense` pairs are pruned first.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2, 3], "age": [33, 46, 52]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, masked, intruder, id="id")
+    >>> dc.linkage.link(records, intruder).perceived.round(3)
+    array([1.   , 0.989, 0.989])
     """
     return link_encoded(encode(records, intruder), intruder, dense=dense, exact=exact)
 

@@ -33,6 +33,12 @@ class Key:
     A category stays with probability `keep` or is replaced by any other, or follows `matrix`
     (from source to released category). A number has a standard deviation `spread`, of its
     logarithm if lognormal, or a mixture of several with `weights`; None is to be estimated.
+
+    >>> import discreet as dc
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"sex": {"kind": "category", "keep": 0.9}}})
+    >>> intruder.keys[0]
+    Key(name='sex', kind=<Kind.CATEGORY: 'category'>, keep=0.9, matrix=None, spread=None,
+        weights=(1.0,))
     """
 
     name: str

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.data.frames import label
 from discreet.data.kind import check_records
-from discreet.data.sources import Source, engine_errors, open_source
+from discreet.data.source import Source, engine_errors
+from discreet.data.sources import open_source
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Intruder, Kind
 
@@ -23,6 +24,17 @@ class Records:
     """Keys of both files as read, further columns, and the source row of each released record.
 
     `parents` is None without an id; -1 marks a released record that the source does not have.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2, 3], "age": [33, 46, 52]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, masked, intruder, id="id")
+    >>> records
+    Records(3 released of 3)
+    >>> records.parents
+    array([0, 1, 2])
     """
 
     source: dict[str, Any]
@@ -50,6 +62,14 @@ def read_records(
     """Both files; `also` are columns of both, `groups` of the source only.
 
     Without an id, what looks like cells is refused unless `records` says that each row is a person.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2, 3], "age": [33, 46, 52]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> dc.linkage.read_records(people, masked, intruder, id="id")
+    Records(3 released of 3)
     """
     first, second = open_source(source), open_source(released)
     keys = [key.name for key in intruder.keys if key.kind is not Kind.UNKNOWN]

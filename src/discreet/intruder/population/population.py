@@ -21,6 +21,7 @@ from discreet.intruder.population.superpopulation import (
     poisson_unseen,
     poisson_variance,
 )
+from discreet.look.result import Result
 from discreet.models.loglinear import LogLinear
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula, as_formula
@@ -38,13 +39,19 @@ Model = str | Formula | Iterable[Iterable[str]] | GammaPoisson | BetaBinomial
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationBeliefs:
+class PopulationBeliefs(Result):
     """Of each cell, how many people of the population are in it, given the sample.
 
     `unique` is the probability that the cell has one person in the population. `expected` is how
     many of the `sample_uniques` of the table are population uniques, by expectation;
     `standard_error` counts the luck of the draw and the error of the model's parameters, where
     `parameter_error` is the latter, None if it is not known.
+
+    >>> import discreet as dc
+    >>> sample = dc.Table.of([[1, 4, 0], [2, 1, 0]], A=range(2), B=range(3))
+    >>> found = dc.survey.population_beliefs(sample, fraction=0.5, model="A + B")
+    >>> found.unique.round(3), found.mean.round(3)
+    (array([0.153, 0.153]), array([2.875, 2.875]))
     """
 
     cells: Cells
@@ -100,9 +107,6 @@ class PopulationBeliefs:
             f"{self.model}; {share} sampled; {self.expected:,.1f} ± {self.standard_error:,.1f} of "
             f"{self.sample_uniques:,} sample uniques are population uniques)"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a cell: sample count, expected population count, chance to be unique in it."""
@@ -164,6 +168,13 @@ class Rehearsal:
     """What a model says of the uniques of a sample of the sample, and what is seen there.
 
     Without a unique nothing is `checked`, and the model does not agree.
+
+    >>> import discreet as dc
+    >>> found = dc.survey.rehearse(dc.load("example:tract"), model="Race*Income + Gender")
+    >>> found
+    Rehearsal(agrees: 0.4 ± 0.6 of 3 uniques expected, 1 seen)
+    >>> round(found.score, 2), found.agrees
+    (-1.02, True)
     """
 
     uniques: int

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.population.panels import expectations, power_means
+from discreet.look.result import Result
 from discreet.models.domain_shares import LEAST, MOST
 from discreet.table.cells import frame
 
@@ -30,7 +31,7 @@ ROUNDED = 1e-12  # a prior is kept as mean and size
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationCounts:
+class PopulationCounts(Result):
     """Beliefs about the population counts Y of domains, one row each.
 
     >>> counts = PopulationCounts.of(n=[3, 3], N=[8, 8], y=[1, 2], alpha=1, beta=10)

@@ -1,20 +1,20 @@
-"""Beliefs under one model, by whatever way is exact or else quick."""
+"""Beliefs under one model: every way to them, and the first of those that fit."""
 
 from __future__ import annotations
 
 import dataclasses
-import time
+import math
 import warnings
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from discreet.effort import Clock, Seconds
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.average.parameters import importance_posterior
-from discreet.intruder.posterior.chains.augment import augment_posterior, containing
+from discreet.intruder.posterior.chains.augment import augment_posterior
 from discreet.intruder.posterior.chains.augment_walk import walk_posterior
+from discreet.intruder.posterior.chains.chains import chain_posterior
 from discreet.intruder.posterior.exact.blocks import Blocks
 from discreet.intruder.posterior.exact.decomposable import (
     MODEL,
@@ -24,40 +24,136 @@ from discreet.intruder.posterior.exact.decomposable import (
 )
 from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.exact.jointree import Join
+from discreet.intruder.posterior.method import Question, Way
 from discreet.intruder.posterior.result import Posterior
-from discreet.intruder.posterior.sampled import Sampled
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
-from discreet.table.lattice import closure
 
-CHAINS = "discreet.intruder.posterior.chains.chains"
-QUICK = 15.0  # seconds in which a sum over tables is quick
+THIN = 0.01  # of all points; fewer carry so much of the weight that errors cannot be trusted
 
 
-def under_weights(
-    release: Release,
-    cells: Cells | None,
-    weights: CellWeights,
-    *,
-    standard_error: float | None,
-    seconds: float,
-    seed: int,
-) -> Posterior:
-    """A sum over the tables that fit where that is quick, else chains."""
-    begun = time.monotonic()
-    try:
-        return exact_posterior(release, cells, weights=weights, seconds=min(QUICK, seconds / 2))
-    except DataError:
-        if find_spec(CHAINS) is None:
-            raise
-    chains = import_module(CHAINS).chain_posterior
-    left = max(seconds / 2, seconds - (time.monotonic() - begun))
-    found: Posterior = chains(
-        release, cells, weights=weights, standard_error=standard_error, seconds=left, seed=seed
+def _is_closed(question: Question) -> str | None:
+    if question.closed:
+        return None
+    return f"{question.model} is not the decomposable model of the release; believe that one."
+
+
+def _is_drawn(question: Question) -> str | None:
+    if question.closed:
+        return None
+    return (
+        f"{question.draws!r} independent draws are possible only under the decomposable model of "
+        f"the release, not under {question.model}; give a standard error instead."
     )
+
+
+def _is_weighed(question: Question) -> str | None:
+    if question.cell_weights is not None:
+        return None
+    return (
+        f"the weight of a table under {question.model} is no product over its cells; believe the "
+        "saturated model, or sample parameters."
+    )
+
+
+def _has_parameters(question: Question) -> str | None:
+    if question.formula is not None:
+        return None
+    return f"{question.model} is no formula of a model, whose parameters are sampled; give one."
+
+
+def _closed(question: Question) -> Posterior:
+    return decomposable_posterior(question.release, question.cells, **question.limits)
+
+
+def _drawn(question: Question) -> Posterior:
+    draws = question.draws
+    if draws is None:  # as many as the largest standard error of a probability takes
+        draws = math.ceil(0.25 / (question.standard_error or 0.01) ** 2)
+    return decomposable_posterior(
+        question.release, question.cells, draws=draws, seed=question.seed, **question.limits
+    )
+
+
+def _summed(question: Question) -> Posterior:
+    return _weighed(question, exact_posterior, question.limits)
+
+
+def _chains(question: Question) -> Posterior:
+    return _weighed(question, chain_posterior, question.sampling)
+
+
+def _weighed(question: Question, way: Any, limits: dict[str, Any]) -> Posterior:
+    """Under weights of cells; the release's own model without variables that change nothing."""
+    release, cells = question.release, question.cells
+    if not question.closed:
+        found: Posterior = way(release, cells, weights=question.cell_weights, **limits)
+        return found
+    part = release if cells is None else without_leaves(release, cells.names)
+    found = way(part, cells, weights=question.cell_weights, **limits)
+    whole = Matching(release, Join.of(release), question.effort)
+    return dataclasses.replace(found, model=MODEL, whole=whole)
+
+
+def _importance(question: Question) -> Posterior:
+    return _sampled(question, importance_posterior, blocks=question.tables())
+
+
+def _augmented(question: Question) -> Posterior:
+    return _sampled(question, augment_posterior, blocks=question.tables())
+
+
+def _walked(question: Question) -> Posterior:
+    return _sampled(question, walk_posterior)
+
+
+def _sampled(question: Question, way: Any, **more: Any) -> Posterior:
+    found: Posterior = way(
+        question.release, question.formula, question.cells, prior=question.prior,
+        **question.sampling, **more,
+    )  # fmt: skip
     return found
+
+
+CLOSED = Way("closed form", _is_closed, _closed)
+DRAWS = Way("independent draws", _is_drawn, _drawn)
+SUM = Way("sum over tables", _is_weighed, _summed)
+CHAINS = Way("chains", _is_weighed, _chains)
+IMPORTANCE = Way("importance sampling", _has_parameters, _importance)
+AUGMENTATION = Way("data augmentation", _has_parameters, _augmented)
+WALK = Way("data augmentation by chains", _has_parameters, _walked)
+WAYS = (CLOSED, DRAWS, SUM, CHAINS, IMPORTANCE, AUGMENTATION, WALK)
+
+
+def believe(question: Question) -> Posterior:
+    """By the first way that fits and is not too much to do: exact ones, then sampling.
+
+    Importance sampling is left for data augmentation where a few points carry most of the weight.
+    """
+    if question.draws is not None:
+        return DRAWS(question)
+    *others, last = [CLOSED] * question.closed + (
+        [IMPORTANCE, AUGMENTATION, WALK] if question.cell_weights is None else [SUM, CHAINS]
+    )
+    for way in others:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            try:
+                found = way(question)
+            except DataError:
+                continue
+        if not _thin(found):
+            for warning in caught:
+                warnings.warn(warning.message, stacklevel=2)
+            return found
+    return last(question)
+
+
+def _thin(found: Posterior) -> bool:
+    notes = found.diagnostics() if not found.exact else {}
+    return bool(notes.get("effective_points", 1) < THIN * notes.get("points", 1))
 
 
 def under_model(
@@ -68,7 +164,8 @@ def under_model(
     prior: ArrayLike = 0.5,
     draws: int | None = None,
     standard_error: float | None = 0.002,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
     blocks: Blocks | None = None,
 ) -> Posterior:
@@ -79,54 +176,27 @@ def under_model(
     data augmentation if these are many; with chains where the tables that fit are too many to
     list.
     """
-    model = containing(release, formula)
-    limits: dict[str, Any] = {"standard_error": standard_error, "seconds": seconds, "seed": seed}
-    own = closure(model.sets) == closure(release.formula.sets)
-    closed = own and model.is_decomposable and not release.known
-    covered = all(model.contains([name]) for name in release.names)
-    if closed and covered:
-        return _closed(release, cells, draws, limits)
-    if draws is not None:
-        raise DataError(
-            f"{draws!r} independent draws are possible only under the decomposable model of the "
-            "release; give a standard error instead."
+    return believe(
+        Question(
+            release, cells, formula, prior=prior, draws=draws, standard_error=standard_error,
+            effort=effort, clock=Clock.of(seconds), seed=seed, blocks=blocks,
         )
-    if own:
-        return under_weights(release, cells, CellWeights.multinomial(), **limits)
-    if (1 << len(release.names)) - 1 in model.sets:
-        return under_weights(release, cells, CellWeights.dirichlet(prior), **limits)
-    try:
-        blocks = Blocks.of(release) if blocks is None else blocks
-    except DataError:  # too many tables to list
-        return walk_posterior(release, model, cells, prior=prior, **limits)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        half = limits | {"seconds": seconds / 2}
-        found = importance_posterior(release, model, cells, prior=prior, blocks=blocks, **half)
-    if not _thin(found):
-        for warning in caught:
-            warnings.warn(warning.message, stacklevel=2)
-        return found
-    return augment_posterior(release, model, cells, prior=prior, blocks=blocks, **limits)
+    )  # fmt: skip
 
 
-def _closed(
-    release: Release, cells: Cells | None, draws: int | None, limits: dict[str, Any]
+def under_weights(
+    release: Release,
+    cells: Cells | None,
+    weights: CellWeights,
+    *,
+    standard_error: float | None = 0.002,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
+    seed: int = 0,
 ) -> Posterior:
-    """The decomposable model of the release; by chains what has no closed form or quick sum."""
-    seconds, seed = limits["seconds"], limits["seed"]
+    """A sum over the tables that fit where that is quick, else chains."""
+    limits: dict[str, Any] = {"weights": weights, "effort": effort, "seconds": Clock.of(seconds)}
     try:
-        return decomposable_posterior(release, cells, draws=draws, seconds=seconds, seed=seed)
+        return exact_posterior(release, cells, **limits)
     except DataError:
-        if draws is not None:
-            raise
-    part = release if cells is None else without_leaves(release, cells.names)
-    found = under_weights(part, cells, CellWeights.multinomial(), **limits)
-    return dataclasses.replace(
-        found, model=MODEL, whole=Matching(release, Join.of(release), seconds)
-    )
-
-
-def _thin(found: Sampled) -> bool:
-    """Do a few points carry most of the weight, so that the errors cannot be trusted?"""
-    return bool(found.notes["effective_points"] < 0.01 * found.notes["points"])
+        return chain_posterior(release, cells, standard_error=standard_error, seed=seed, **limits)

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 from numpy.typing import ArrayLike
 
+from discreet.effort import Clock, Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.average.average import Weights, average_posterior
-from discreet.intruder.posterior.one_model import under_model, under_weights
+from discreet.intruder.posterior.method import Method, Question, Way
+from discreet.intruder.posterior.one_model import WAYS, believe
 from discreet.intruder.posterior.result import Posterior
-from discreet.intruder.posterior.weights import CellWeights
+from discreet.release.doors import of_release
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 
 
+def _is_average(question: Question) -> str | None:
+    if question.model != "average" or question.draws is not None:
+        return f"{question.model} is one model; average models with model='average'."
+    return None
+
+
+def _averaged(question: Question) -> Posterior:
+    if question.standard_error is None:
+        raise DataError("an average needs a standard error; give one, such as 0.002.")
+    return average_posterior(
+        question.release, question.cells, prior=question.prior, weights=question.weights,
+        **question.sampling,
+    )  # fmt: skip
+
+
+AVERAGE = Way("average", _is_average, _averaged)
+METHODS: dict[str, Method] = {way.name: way for way in (*WAYS, AVERAGE)}
+
+
+@of_release
 def posterior(
     release: Release,
     cells: Cells | None = None,
@@ -23,17 +45,21 @@ def posterior(
     model: str | Formula = "saturated",
     prior: ArrayLike = 0.5,
     weights: Weights = "proper",
+    method: str = "auto",
     draws: int | None = None,
     standard_error: float = 0.002,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> Posterior:
     """The distribution of each cell's count, of all cells by default.
 
     `model` is saturated, uniform (every table alike), average (over the hierarchical models that
-    contain the release, with these `weights`), or the formula of such a model. Exact where that is
-    quick; else sampled until every probability has the standard error or the time is over. `draws`
-    asks for so many independent tables, under the decomposable model of the release.
+    contain the release, with these `weights`), or the formula of such a model. Exact where that
+    takes no more than `effort` times the usual work; else sampled until every probability has the
+    standard error or as much work is done. `draws` asks for so many independent tables, under the
+    decomposable model of the release; `method` for one of `METHODS`. `seconds` only stop: what is
+    returned says so then, or there is nothing.
 
     >>> from discreet.table.load import load
     >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
@@ -41,16 +67,13 @@ def posterior(
     Posterior(18 cells over Gender, Race, Income: decomposable model of the release; exact, closed
     form)
     """
-    limits: dict[str, Any] = {"standard_error": standard_error, "seconds": seconds, "seed": seed}
-    if draws is not None and model in ("average", "saturated", "uniform"):
-        raise DataError(
-            f"{draws!r} independent draws are possible only under the decomposable model of the "
-            f"release, not under {model}; give a standard error instead."
-        )
-    if model == "average":
-        return average_posterior(release, cells, prior=prior, weights=weights, **limits)
-    if model == "saturated":
-        return under_weights(release, cells, CellWeights.dirichlet(prior), **limits)
-    if model == "uniform":
-        return under_weights(release, cells, CellWeights.uniform(), **limits)
-    return under_model(release, model, cells, prior=prior, draws=draws, **limits)
+    question = Question(
+        release, cells, model, prior, weights, draws, standard_error, effort, Clock.of(seconds),
+        seed,
+    )  # fmt: skip
+    if method == "auto":
+        average = model == "average" and draws is None
+        return AVERAGE(question) if average else believe(question)
+    if method not in METHODS:
+        raise DataError(f"there is no method {method!r}; choose auto, {', '.join(METHODS)}.")
+    return METHODS[method](question)

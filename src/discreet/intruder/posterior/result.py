@@ -16,17 +16,19 @@ from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.posterior.chains.convergence import Convergence
 from discreet.intruder.tables.result import digits
+from discreet.look.result import Paged
+from discreet.look.words import plural
 from discreet.release.release import Release
 from discreet.table.cells import Cells, frame, labels
 from discreet.table.keys import Codes, unravel
 from discreet.table.table import Table
-from discreet.table.words import several
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MOST_CELLS = 1 << 20
 MOST_VALUES = 1 << 25  # probabilities that are held
 MOST_WRITTEN = 1 << 21
+MORE = "Allow more seconds."
 LEAST = 1e-9  # a probability that is still written out
 
 
@@ -46,12 +48,22 @@ class Whole(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(Paged):
     """The distribution of each cell's count, under one model.
 
     The probabilities of all cells stand in one array: those of cell i from `starts[i]` on, for the
     counts from `low[i]` on. `effective` is how many independent draws they come from, all or each;
     None if they are exact.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> found = dc.posterior(table, "Race*Income + Income*Gender", cells=table.small())
+    >>> found
+    Posterior(4 of 18 cells over Gender, Race, Income: saturated, prior 0.5; exact, 59,400 tables)
+    >>> found[0]
+    Belief(2 values: most probable 1 with 0.5006, mean 0.5006, exact)
+    >>> found.probability(table.small().counts).round(3)
+    array([0.501, 0.25 , 0.372, 0.25 ])
     """
 
     variables: tuple[Variable, ...]
@@ -65,6 +77,7 @@ class Posterior:
     effective: float | Floats | None = None
     whole: Whole | None = None
     convergence: Convergence | None = None
+    stopped: str | None = None
 
     @classmethod
     def of(
@@ -183,10 +196,8 @@ class Posterior:
         size = math.prod(variable.size for variable in self.variables)
         cells = f"{len(self):,}{'' if len(self) == size else f' of {size:,}'} cells over {names}"
         prior = "" if self.prior is None else f", prior {self.prior}"
-        return f"Posterior({cells}: {self.model}{prior}; {self.method})"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().head(20).to_html(index=False)}"
+        stopped = ", stopped" if self.stopped else ""
+        return f"Posterior({cells}: {self.model}{prior}; {self.method}{stopped})"
 
     def to_frame(self, kind: str = "pandas", *, counts: Ints | None = None, most: int = 2) -> Any:
         """One row a cell: labels, the count if the custodian gives it, probabilities, best guess.
@@ -211,7 +222,7 @@ class Posterior:
         listed = Cells(self.variables, self.codes, np.zeros(len(self), np.int64))
         if (written := int((self.mass >= least).sum())) > MOST_WRITTEN:
             raise DataError(
-                f"{several(len(self), 'cell')} can have {written:,} counts, more than "
+                f"{plural(len(self), 'cell')} can have {written:,} counts, more than "
                 f"{MOST_WRITTEN:,}, too many to write; ask about cells with smaller counts."
             )
         rows = []
@@ -225,6 +236,7 @@ class Posterior:
             "cells": rows,
             "models": [{"model": self.model, "prior": self.prior, "weight": 1.0}],
             "diagnostics": self.diagnostics(),
+            "stopped": self.stopped,
         }
 
     def diagnostics(self) -> dict[str, Any]:
@@ -266,7 +278,7 @@ class Posterior:
 
 def chosen(release: Release, cells: Cells | None) -> Cells:
     """The cells that are asked about, of the table or of a margin, checked; by default all."""
-    shape = tuple(variable.size for variable in release.variables)
+    shape = release.axes.sizes
     if cells is None:
         if math.prod(shape) > MOST_CELLS:
             raise DataError(
@@ -301,7 +313,7 @@ def held(cells: int, values: float, most: int = MOST_VALUES) -> None:
     """Refuses to hold the probabilities of so many counts."""
     if values > most:
         raise DataError(
-            f"{several(cells, 'cell')} can have {values:,.0f} counts, more than {most:,}, too many "
+            f"{plural(cells, 'cell')} can have {values:,.0f} counts, more than {most:,}, too many "
             "to hold a probability for each; ask about cells with smaller counts."
         )
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.effort import Clock
 from discreet.errors import ConvergenceWarning
 from discreet.intruder.posterior.exact.blocks import Blocks
 from discreet.intruder.posterior.result import Posterior
@@ -126,10 +127,11 @@ class Draws:
         return np.concatenate(logs)
 
 
-def warn_unless(reached: bool, wanted: float | None, found: float, what: str) -> str:
+def warn_unless(reached: bool, wanted: float | None, found: float, what: str, clock: Clock) -> str:
     """Says loudly that a standard error was not reached; the same as words."""
     if reached or wanted is None:
         return ""
     said = f"standard error {found:.2g}, NOT the {wanted:g} asked for"
-    warnings.warn(f"{what}: {said}; allow more seconds.", ConvergenceWarning, stacklevel=3)
+    more = "seconds" if clock.stopped else "effort"
+    warnings.warn(f"{what}: {said}; allow more {more}.", ConvergenceWarning, stacklevel=3)
     return f", {said}"

@@ -22,6 +22,15 @@ class CellWeights:
 
     `log` takes a row for each cell and a count for each cell. Rows are the cells' `parameters`;
     where these are `additive`, the sum of some cells has the weight of their summed parameters.
+
+    >>> import discreet as dc
+    >>> dc.beliefs.CellWeights.dirichlet(0.5).name
+    'saturated'
+    >>> table, weights = dc.load("example:blond"), dc.beliefs.CellWeights.multinomial()
+    >>> belief = dc.users.TableBelief(
+    ...     dc.Release.margins(table, "Hair + Income"), dc.users.Model(weights))
+    >>> round(belief.probability(table.dense()), 4)
+    0.0389
     """
 
     name: str

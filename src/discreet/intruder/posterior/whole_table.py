@@ -34,6 +34,14 @@ class Model:
 
     `name` is saturated, uniform, release (the log-linear model of whatever is released), average,
     a formula, or weights of cells; single tables are listed only for the first three and weights.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:blond")
+    >>> release = dc.Release.margins(table, "Hair + Income")
+    >>> models = [dc.users.Model(name) for name in ("uniform", "release")]
+    >>> beliefs = [dc.users.TableBelief(release, model) for model in models]
+    >>> [round(belief.probability(table.dense()), 4) for belief in beliefs]
+    [0.0286, 0.0389]
     """
 
     name: str | CellWeights = "saturated"

@@ -39,7 +39,12 @@ def incidents(total: int, companies: int, *, insider: Sequence[int] = ()) -> Bel
 def incidents_by_exposure(
     total: int, own: float, exposure: float, *, insider: Sequence[int] = ()
 ) -> Belief:
-    """Of a company with exposure `own` of `exposure` in all, known companies not counted."""
+    """Of a company with exposure `own` of `exposure` in all, known companies not counted.
+
+    >>> import discreet as dc
+    >>> dc.uncertainty.incidents_by_exposure(12, 25, 100)
+    Belief(13 values: most probable 3 with 0.2581, mean 3, exact)
+    """
     from scipy.stats import binom
 
     _check_whole("the number of incidents", total, 0)
@@ -60,7 +65,13 @@ def incidents_by_exposure(
 
 
 def incidents_before(exposure: float, rate: Belief) -> Belief:
-    """Before the table: Poisson with mean rate x exposure, over what is believed of the rate."""
+    """Before the table: Poisson with mean rate x exposure, over what is believed of the rate.
+
+    >>> import discreet as dc
+    >>> rate = dc.Belief.discrete([0.01, 0.03], [0.5, 0.5])
+    >>> round(dc.uncertainty.incidents_before(100, rate).mean, 3)
+    2.0
+    """
     from scipy.stats import poisson
 
     means = exposure * rate.values.astype(np.float64)

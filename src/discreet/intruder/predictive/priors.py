@@ -22,7 +22,13 @@ Counts = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Independent:
-    """Each person is in a category with a known probability, whatever the others are."""
+    """Each person is in a category with a known probability, whatever the others are.
+
+    >>> import discreet as dc
+    >>> prior = dc.uncertainty.Independent.of({"ill": 0.25, "well": 0.75})
+    >>> prior.given({"ill": 2, "well": 4}).probability("ill")
+    0.25
+    """
 
     categories: tuple[str, ...]
     shares: tuple[float, ...]
@@ -55,7 +61,13 @@ class Independent:
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """The shares of the categories follow a Dirichlet distribution with these weights."""
+    """The shares of the categories follow a Dirichlet distribution with these weights.
+
+    >>> import discreet as dc
+    >>> prior = dc.uncertainty.Dirichlet.of({"ill": 1, "well": 3})
+    >>> prior.shares, prior.given({"ill": 2, "well": 4}).probability("ill")
+    ((0.25, 0.75), 0.3)
+    """
 
     categories: tuple[str, ...]
     weights: tuple[float, ...]
@@ -100,7 +112,16 @@ class Dirichlet:
 
 @dataclass(frozen=True)
 class Mixture:
-    """One of several priors holds, each with a probability: exchangeable, but no split is fixed."""
+    """One of several priors holds, each with a probability: exchangeable, but no split is fixed.
+
+    >>> import discreet as dc
+    >>> rare, common = ({"ill": share, "well": 1 - share} for share in (0.1, 0.5))
+    >>> priors = [dc.uncertainty.Independent.of(shares) for shares in (rare, common)]
+    >>> prior = dc.uncertainty.Mixture.of(priors, [0.5, 0.5])
+    >>> told = prior.given({"ill": 3, "well": 1})
+    >>> prior.predictive().probability("ill"), round(told.probability("ill"), 3)
+    (0.3, 0.494)
+    """
 
     priors: tuple[Independent | Dirichlet, ...]
     weights: tuple[float, ...]

@@ -65,6 +65,14 @@ def value_given_total(
     """The belief about one of `number` independent values of a family with this total.
 
     `scale` is the width of what its grid has to show; that of the family if not given.
+
+    >>> import discreet as dc
+    >>> estates = dc.uncertainty.Pareto(1.2765, minimum=10)
+    >>> found = dc.uncertainty.value_given_total(507.862, 11, estates)
+    >>> found
+    ValueGivenTotal(11 values with total 507.862, Pareto(1.276) from 10)
+    >>> round(found.belief.mean, 3), round(found.belief.quantile(0.5), 1)
+    (46.169, 19.6)
     """
     room = _room(total, number, family.minimum)
     if number == 1:
@@ -91,7 +99,14 @@ def value_given_total(
 def value_under_prior(
     total: float, number: int, families: Sequence[Family], weights: ArrayLike
 ) -> ValueGivenTotal:
-    """The same when the family, or its parameter, is uncertain: each weighted by its evidence."""
+    """The same when the family, or its parameter, is uncertain: each weighted by its evidence.
+
+    >>> import discreet as dc
+    >>> families = [dc.uncertainty.Pareto(alpha, minimum=10) for alpha in (1.1, 1.5)]
+    >>> found = dc.uncertainty.value_under_prior(507.862, 11, families, [0.5, 0.5])
+    >>> [round(weight, 3) for weight, _ in found.belief.parts]
+    [0.711, 0.289]
+    """
     shares = np.asarray(weights, np.float64)
     if len(shares) != len(families) or not len(shares):
         raise DataError(f"{len(families)} families but {len(shares)} weights; give one each.")

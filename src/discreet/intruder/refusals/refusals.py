@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.effort import Seconds
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.posterior.result import Posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.refusals.weighted_tables import Judged, judge
+from discreet.look.result import Result
+from discreet.release.doors import of_release
 from discreet.release.release import Release
 from discreet.table.cells import Cells, frame, labels
 from discreet.table.formula import Formula, as_formula
@@ -29,11 +32,18 @@ Refuses = Callable[[Table, Formula], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class RefusalPosterior:
+class RefusalPosterior(Result):
     """Beliefs before and after refusals; `probability` is how likely these were before.
 
     Entropies are of the whole table, in nats, each with its Monte Carlo error; None where the
     tables' weights are known up to a factor only.
+
+    >>> import discreet as dc
+    >>> release = dc.Release.margins(dc.Table.of([[1, 1], [1, 1]], A=[0, 1], B=[0, 1]), "A + B")
+    >>> refuses = lambda table, request: 1 in table.counts
+    >>> found = dc.beliefs.refusal_posterior(release, "A*B", refuses)
+    >>> found.tables, round(found.probability, 4), round(found.told, 4)
+    ((3, 1), 0.1818, 1.7047)
     """
 
     refused: tuple[Formula, ...]
@@ -59,6 +69,11 @@ class RefusalPosterior:
         return None if before is None or after is None else (before, after)
 
     @property
+    def stopped(self) -> str | None:
+        """What a limit in seconds cut short, if it did."""
+        return self.after.stopped
+
+    @property
     def exact(self) -> bool:
         return self.after.exact
 
@@ -73,7 +88,8 @@ class RefusalPosterior:
         doubt = ""
         if self.entropy_before is not None and self.entropy_after is not None:
             doubt = f", entropy {self.entropy_after[0]:.2f} of {self.entropy_before[0]:.2f} nats"
-        return f"RefusalPosterior({asked} refused: {left}{doubt}; {self.after.method})"
+        method = self.after.method + (", stopped" if self.stopped else "")
+        return f"RefusalPosterior({asked} refused: {left}{doubt}; {method})"
 
     def to_frame(self, kind: str = "pandas", *, most: int = 2) -> Any:
         """One row a cell: the probabilities of the counts 0..`most`, before and after."""
@@ -90,6 +106,7 @@ class RefusalPosterior:
         return self.after.plot(**options)
 
 
+@of_release
 def refusal_posterior(
     release: Release,
     refused: Request | Iterable[Request],
@@ -101,7 +118,8 @@ def refusal_posterior(
     sample_weights: ArrayLike | None = None,
     draws: int = 10_000,
     limit: int = 100_000,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> RefusalPosterior:
     """Beliefs about cells, given what is released and that each request was refused.
@@ -123,7 +141,7 @@ def refusal_posterior(
 
     found = judge(
         release, all_refused, cells, weights=weights, sample=sample, sample_weights=sample_weights,
-        draws=draws, limit=limit, seconds=seconds, seed=seed,
+        draws=draws, limit=limit, effort=effort, seconds=seconds, seed=seed,
     )  # fmt: skip
     probability, error = found.probability()
     if probability == 0:

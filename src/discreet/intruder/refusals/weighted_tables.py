@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.effort import UNLIMITED, Clock, Seconds
 from discreet.errors import DataError, SolverError
 from discreet.intruder.belief.atoms import check_lengths, checked_mass
 from discreet.intruder.belief.effective import error_of_mean, kish
 from discreet.intruder.posterior.exact.decomposable import draw_tables
 from discreet.intruder.posterior.exact.jointree import Join
-from discreet.intruder.posterior.result import Posterior, fits, of_table, tallied
+from discreet.intruder.posterior.result import MORE, Posterior, fits, of_table, tallied
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.enumerate import enumerate_tables
 from discreet.intruder.tables.split import open_cells
@@ -51,6 +52,7 @@ class Judged:
     log_weight: Floats | None = None
     log_total: float = 0.0
     every: tuple[Cells, Ints] | None = None
+    stopped: str | None = None
 
     @property
     def exact(self) -> bool:
@@ -95,6 +97,7 @@ class Judged:
         low, found = tallied(self.counts[used], mass)
         shown = f"{used.sum():,}" if used.all() else f"{used.sum():,} of {len(used):,}"
         more: dict[str, Any] = {"model": self.model, "prior": self.prior, "low": low}
+        more["stopped"] = self.stopped
         if self.every is None:
             method = f"{shown} draws, worth {kish(mass):,.0f}"
             return Posterior.of(self.cells, found, method=method, effective=kish(mass), **more)
@@ -140,25 +143,27 @@ def judge(
     sample_weights: ArrayLike | None = None,
     draws: int = 10_000,
     limit: int = 100_000,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> Judged:
     """Ask `holds` of every table that fits, if they are at most `limit`; else of draws.
 
     `weights` are those of the saturated model with Dirichlet prior 1/2 by default. Draws are
     independent ones of the decomposable model of the release, weighted to the model asked for; or
-    a `sample` of independent tables, with weights if they are not all worth the same.
+    a `sample` of independent tables, with weights if they are not all worth the same. `effort` is
+    how many times the usual work it may take to list the tables; `seconds` only stop.
     """
-    cells = of_table(release, cells)
+    cells, clock = of_table(release, cells), Clock.of(seconds)
     if sample is not None:
         if weights is not None:
             raise DataError("a sample has its own weights; leave out `weights`.")
-        return _sampled(release, holds, cells, sample, sample_weights)
+        return _sampled(release, holds, cells, sample, sample_weights, clock)
     if sample_weights is not None:
         raise DataError("sample_weights is given without a sample; give the tables too.")
     weights = CellWeights.dirichlet() if weights is None else weights
     try:
-        listed, tables = enumerate_tables(release, limit=limit, seconds=seconds)
+        listed, tables = enumerate_tables(release, limit=limit, effort=effort, seconds=clock)
     except (DataError, SolverError) as many:
         try:
             join = Join.of(release)
@@ -167,8 +172,8 @@ def judge(
                 f"the tables cannot be listed: {many} Nor can they be drawn one by one: {error} "
                 "Or give a sample of them."
             ) from None
-        return _drawn(join, release, holds, cells, weights, draws, seed)
-    return _listed(release, holds, cells, weights, listed, tables)
+        return _drawn(join, release, holds, cells, weights, draws, seed, clock)
+    return _listed(release, holds, cells, weights, listed, tables, clock)
 
 
 def _listed(
@@ -178,6 +183,7 @@ def _listed(
     weights: CellWeights,
     listed: Cells,
     tables: Ints,
+    clock: Clock,
 ) -> Judged:
     order = np.argsort(keys(listed.codes, listed.shape), kind="stable")
     listed, tables = listed.take(order), tables[:, order]
@@ -188,9 +194,10 @@ def _listed(
         log += weights.table(rows[column], int(values.max()))[values]
     mass, total = _normalised(log, weights.name)
     with working("asking the rule about each table"):
-        answers = [
-            holds(Table(release.variables, listed.codes[row > 0], row[row > 0])) for row in tables
-        ]
+        answers = []
+        for row in tables:
+            clock.check("asking the rule about each table")
+            answers.append(holds(Table(release.variables, listed.codes[row > 0], row[row > 0])))
     place = lookup(listed.codes, listed.shape, cells.codes)
     counts = np.column_stack([tables, np.zeros(len(tables), np.int64)])[:, place]
     return Judged(
@@ -207,6 +214,7 @@ def _drawn(
     weights: CellWeights,
     draws: int,
     seed: int,
+    clock: Clock,
 ) -> Judged:
     """Draws T of the matching, p(T), each with the weight w(T) / p(T)."""
     if draws < 2:
@@ -230,11 +238,12 @@ def _drawn(
             ratios[row] = logs[row] + join.log_factorials(table.counts) - join.log_ways
             yield table
 
-    counts, answers = _asked(weighed(), draws, holds, cells)
-    mass, total = _normalised(ratios, weights.name)
+    counts, answers = _asked(weighed(), draws, holds, cells, clock)
+    made = len(answers)
+    mass, total = _normalised(ratios[:made], weights.name)
     return Judged(
         release, weights.name, weights.prior, cells, counts, mass, answers,
-        logs, total - math.log(draws),
+        logs[:made], total - math.log(made), None, _said(clock, made, draws),
     )  # fmt: skip
 
 
@@ -244,6 +253,7 @@ def _sampled(
     cells: Cells,
     sample: Iterable[Table],
     sample_weights: ArrayLike | None,
+    clock: Clock,
 ) -> Judged:
     tables = [table.reorder(release.names) for table in sample]
     if not tables:
@@ -260,14 +270,27 @@ def _sampled(
         check_lengths(tables, mass)
         if not mass.sum() > 0:
             raise DataError("all weights are 0; at least one draw must count.")
-    counts, answers = _asked(iter(tables), len(tables), holds, cells)
-    return Judged(release, "given sample", None, cells, counts, mass / mass.sum(), answers)
+    counts, answers = _asked(iter(tables), len(tables), holds, cells, clock)
+    mass = mass[: len(answers)]
+    if not mass.sum() > 0:
+        clock.check("asking the rule about each draw")
+    return Judged(
+        release, "given sample", None, cells, counts, mass / mass.sum(), answers,
+        stopped=_said(clock, len(answers), len(tables)),
+    )  # fmt: skip
+
+
+def _said(clock: Clock, made: int, wanted: int) -> str | None:
+    return clock.sentence(f"the rule was asked about {made:,} of {wanted:,} draws", MORE)
 
 
 def _asked(
-    tables: Iterator[Table], number: int, holds: Question, cells: Cells
+    tables: Iterator[Table], number: int, holds: Question, cells: Cells, clock: Clock = UNLIMITED
 ) -> tuple[Ints, Bools]:
-    """The counts of the cells in each table, and whether the question holds for it."""
+    """The counts of the cells in each table, and whether the question holds for it.
+
+    Of fewer tables if the time is up.
+    """
     if number * len(cells) > MOST_HELD:
         raise DataError(
             f"{number:,} draws of {len(cells):,} cells are too many to hold; name fewer cells, as "
@@ -275,6 +298,10 @@ def _asked(
         )
     counts, answers = np.zeros((number, len(cells)), np.int64), np.zeros(number, bool)
     for row in track(range(number), "asking the rule about each draw"):
+        if clock.over():
+            if row < 2:
+                clock.check("asking the rule about each draw")
+            return counts[:row], answers[:row]
         table = next(tables)
         counts[row], answers[row] = table.lookup(cells.codes), holds(table)
     return counts, answers

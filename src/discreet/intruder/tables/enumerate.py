@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.errors import DataError, InconsistentRelease, SolverError
 from discreet.intruder.tables.net import Search
 from discreet.intruder.tables.split import (
@@ -23,15 +23,16 @@ from discreet.look.progress import working
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 
-SLICE = 0.2  # seconds between two looks at the clock
 LINES = 4_096
-MOST_TRIALS = 50_000
+AT_ONCE = 10_000_000  # numbers looked at between two looks at the clock
+TRIAL = 300  # numbers, however few there are
+MOST_LOOKED = 20_000_000_000
 MOST_BOUNDS = 1 << 24
 MOST_WEIGHED = 20_000_000
 
 
 class Walk:
-    """Through all solutions of a block, in slices of time."""
+    """Through all solutions of a block; a trial looks at every sum of the net."""
 
     def __init__(self, system: System, search: Search) -> None:
         n = len(system.sizes)
@@ -42,25 +43,30 @@ class Walk:
             self._high = np.zeros_like(self._low)
             self._low[0], self._high[0] = search.low, search.high
             self._stack = np.zeros((n + 3, 2), np.int64)
-            self._state = np.array([0, 1])
+            self._state = np.array([0, 1, 0])
             self._lines = np.empty((min(LINES, max(16, (1 << 22) // n)), 2 * n + 1), np.int64)
-
-            self._step(0)  # compiles, which is no part of the walk
 
     @property
     def done(self) -> bool:
         return self.feasible and bool(self._state[0] < 0)
 
-    def lines(self, until: float) -> Iterator[Ints]:
-        """Lines of solutions, until all are found or the clock says `until`.
+    @property
+    def looked(self) -> int:
+        """At how many numbers so far."""
+        return int(self._state[2]) * self._each if self.feasible else 0
+
+    @property
+    def _each(self) -> int:
+        return TRIAL + len(self.search.net.members)
+
+    def lines(self, most: int, clock: Clock = UNLIMITED) -> Iterator[Ints]:
+        """Lines of solutions, until all are found, `most` numbers looked at, or the time is up.
 
         A line is a solution, a step, and how many steps from it are solutions too.
         """
-        trials = 100
-        while self.feasible and not self.done and (begin := time.monotonic()) < until:
+        trials = max(1, AT_ONCE // self._each)
+        while self.feasible and not self.done and self.looked < most and not clock.over():
             yield self._step(trials)
-            if time.monotonic() - begin < SLICE / 2:
-                trials = min(2 * trials, MOST_TRIALS)
 
     def _step(self, trials: int) -> Ints:
         from discreet._kernels.tables import walk
@@ -83,7 +89,7 @@ def tables_on(lines: Ints) -> Ints:
     return tables
 
 
-def weigh(lines: Ints, sizes: tuple[int, ...]) -> int | None:
+def weigh(lines: Ints, sizes: tuple[int, ...], clock: Clock = UNLIMITED) -> int | None:
     """How many tables the lines stand for; None if there are too many to weigh one by one."""
     solutions = int((lines[:, -1] + 1).sum())
     heavy = [c for c, size in enumerate(sizes) if size > 1]
@@ -93,6 +99,7 @@ def weigh(lines: Ints, sizes: tuple[int, ...]) -> int | None:
         return None
     total = 0
     for part in np.array_split(lines, 1 + solutions // 100_000):
+        clock.check("counting tables")
         values = tables_on(part)[:, heavy]
         ways = np.ones(len(values), object)
         for place, column in enumerate(heavy):
@@ -106,7 +113,7 @@ def weigh(lines: Ints, sizes: tuple[int, ...]) -> int | None:
 
 
 def enumerate_tables(
-    release: Release, *, limit: int = 100_000, seconds: float = 60.0
+    release: Release, *, limit: int = 100_000, effort: float = 1.0, seconds: Seconds = math.inf
 ) -> tuple[Cells, NDArray[np.int64]]:
     """The open cells, and every table that fits as a row of counts of them.
 
@@ -123,11 +130,11 @@ def enumerate_tables(
         return Cells(release.variables, nowhere, np.zeros(0, np.int64)), np.zeros((1, 0), np.int64)
     cells, _ = open_cells(release, every_variable=True)
     parts = split(separate(cells))
-    until = time.monotonic() + seconds
+    most, clock = Effort(effort).of(MOST_LOOKED), Clock.of(seconds)
     blocks, total = [], 1
     with working("listing tables"):
         for system in parts.blocks:
-            blocks.append(_listed(system, limit // total, until))
+            blocks.append(listed(system, limit // total, most, clock))
             total *= len(blocks[-1])
             if total > limit:
                 raise DataError(
@@ -136,24 +143,28 @@ def enumerate_tables(
                 )
     tables = np.tile(parts.low, (total, 1))
     each = total
-    for columns, listed in zip(parts.columns, blocks, strict=True):
-        each //= len(listed)
-        tables[:, columns] = listed[np.arange(total) // each % len(listed)]
+    for columns, tables_of in zip(parts.columns, blocks, strict=True):
+        each //= len(tables_of)
+        tables[:, columns] = tables_of[np.arange(total) // each % len(tables_of)]
     counts = np.zeros(len(cells.codes), np.int64)
     return Cells(cells.variables, cells.codes, counts), tables
 
 
-def _listed(system: System, limit: int, until: float) -> Ints:
+def listed(system: System, limit: int, most: int, clock: Clock) -> Ints:
     """The solutions of a block; at least one more than the limit if there are more."""
     walk = Walk(system, Search.of(system))
     found, total = [np.zeros((0, 2 * len(system.sizes) + 1), np.int64)], 0
-    for lines in walk.lines(until):
+    for lines in walk.lines(most, clock):
         found.append(lines.copy())
         total += int((lines[:, -1] + 1).sum())
         if total > limit:
             break
     if total <= limit and not walk.done:
-        raise SolverError("the tables could not be listed in the time given; allow more seconds.")
+        if clock.stopped:
+            clock.check("listing tables")
+        raise SolverError(
+            f"{total:,} tables were found and not all could be listed; allow more effort."
+        )
     if total == 0:
         raise InconsistentRelease(NOTHING_FITS)
     lines = np.concatenate(found)

@@ -7,15 +7,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from discreet.look.result import Paged
+from discreet.table.cells import frame
+
 SPOKEN = 10**24
 LARGEST_FLOAT = 10**300
 
 
 @dataclass(frozen=True)
-class TableCount:
+class TableCount(Paged):
     """The number of tables that fit: exact, or an unbiased estimate with its standard error.
 
     An estimate of more than 10^300 tables is held as a whole number, since no float holds it.
+
+    >>> import discreet as dc
+    >>> found = dc.count(dc.load("example:tract"), "Race*Income + Income*Gender")
+    >>> found.tables, found.exact, round(found.log10, 2)
+    (59400, True, 4.77)
     """
 
     tables: int | float
@@ -24,15 +32,17 @@ class TableCount:
     standard_error: int | float | None = None
     draws: int | None = None
     effective: float | None = None
+    stopped: str | None = None
 
     @classmethod
     def estimate(
-        cls, log: float, relative_error: float, method: str, *, draws: int, effective: float
-    ) -> TableCount:
+        cls, log: float, relative_error: float, method: str, *, draws: int, effective: float,
+        stopped: str | None = None,
+    ) -> TableCount:  # fmt: skip
         """An estimate from the natural logarithm of the number."""
         tables = _exp(log)
         error = _exp(log + math.log(relative_error)) if relative_error else 0.0
-        return cls(tables, False, method, error, draws, effective)
+        return cls(tables, False, method, error, draws, effective, stopped)
 
     @property
     def log10(self) -> float:
@@ -60,7 +70,12 @@ class TableCount:
 
     def __repr__(self) -> str:
         draws = "" if self.draws is None else f", {self.draws:,} draws"
-        return f"TableCount({self}: {self.method}{draws})"
+        stopped = ", stopped" if self.stopped else ""
+        return f"TableCount({self}: {self.method}{draws}{stopped})"
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row: the number, in full or rounded, and how it was found."""
+        return frame({name: [value] for name, value in self.to_json().items()}, kind)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `discreet count --json` prints; an exact number is a string."""
@@ -70,6 +85,7 @@ class TableCount:
             "standard_error": None if self.standard_error is None else _json(self.standard_error),
             "log10": self.log10,
             "method": self.method,
+            "stopped": self.stopped,
         }
         if not self.exact:
             document |= {

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.intruder.tables.split import Ints, System
 
 MOST_ENTRIES = 1 << 24
 MOST_SIDE = 12
-STEPS_A_SECOND = 1e8
+COUNTING = "counting tables"
+AT_ONCE = 20_000_000  # steps between two looks at the clock
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +58,8 @@ class TwoWay:
     def turned(self) -> TwoWay:
         return TwoWay(self.columns, self.rows, self.sizes.T, self.caps.T)
 
-    def count(self, seconds: float = math.inf) -> int | None:
-        """How many tables have these sums; None if that would take too long."""
+    def count(self, most: float = math.inf, clock: Clock = UNLIMITED) -> int | None:
+        """How many tables have these sums; None if that takes more than `most` steps."""
         ways = [(_layers_cost, _layers), (_halves_cost, _halves)]
         plans = [
             (cost(table), place, table, method)
@@ -66,9 +68,9 @@ class TwoWay:
         ]
         cost, _, table, method = min(plans, key=lambda plan: plan[:2])
         primes = list(_primes(self._bits()))
-        if cost * len(primes) >= seconds * STEPS_A_SECOND:
+        if cost * len(primes) >= most:
             return None
-        return _chinese([(method(table, prime), prime) for prime in primes])
+        return _chinese([(method(table, prime, clock), prime) for prime in primes])
 
     def _bits(self) -> float:
         """The binary logarithm of a number that the count cannot exceed."""
@@ -111,7 +113,7 @@ def _layers_cost(table: TwoWay) -> float:
     return float((states * (table.rows + 1.0) * passes).sum())
 
 
-def _layers(table: TwoWay, prime: int) -> int:
+def _layers(table: TwoWay, prime: int, clock: Clock) -> int:
     """Row by row: in how many ways each vector of column sums is reached.
 
     The largest column is left out, since the total determines it.
@@ -127,6 +129,7 @@ def _layers(table: TwoWay, prime: int) -> int:
         layers = np.zeros((len(ways), total + 1), np.int64)
         layers[:, 0] = ways
         for place, j in enumerate(kept):
+            clock.check(COUNTING)
             size, cap = int(table.sizes[i, j]), int(table.caps[i, j])
             axes = (math.prod(shape[:place]), shape[place], math.prod(shape[place + 1 :]))
             view = layers.reshape(*axes, total + 1)
@@ -154,7 +157,7 @@ def _halves_cost(table: TwoWay) -> float:
     return 2.0 * states * (1 << len(table.rows))
 
 
-def _halves(table: TwoWay, prime: int) -> int:
+def _halves(table: TwoWay, prime: int, clock: Clock) -> int:
     """Four columns as two pairs: over the row sums of a pair, the product of what both can be."""
     from discreet._kernels.twoway import halves
 
@@ -164,7 +167,13 @@ def _halves(table: TwoWay, prime: int) -> int:
     columns = np.pad(table.columns, (0, short))
     simplex = [math.comb(x + n - 1, n - 1) % prime for x in range(int(table.rows.sum()) + 1)]
     rows = np.ascontiguousarray(table.rows[order])
-    return int(halves(rows, caps, columns, np.array(simplex), prime))
+    sums, steps = np.zeros(n, np.int64), max(1, AT_ONCE >> n)
+    total, done = 0, False
+    while not done:
+        clock.check(COUNTING)
+        more, done = halves(rows, caps, columns, np.array(simplex), prime, sums, steps)
+        total += more
+    return total % prime
 
 
 def _primes(bits: float) -> Iterator[int]:

@@ -22,7 +22,8 @@ MOST_DENSE = 22
 MOST_ENTRIES = 4_000_000
 MOST_SCRATCH = 1 << 22
 SLACK = 1e-5
-SECONDS_WHOLE = 2.0
+MOST_BROKEN = 1_000  # values that are not whole, up to which these are branched on
+NODES = 100
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -63,12 +64,15 @@ class Moves:
         cost: Floats,
         high: Ints,
         *,
-        seconds: float,
-    ) -> Ints | None:
-        """The cheapest change of `codes` up to `high`, if the solver ends at whole numbers."""
+        limit: Limit,
+    ) -> tuple[Ints | None, int]:
+        """The cheapest change of `codes` up to `high`, if the solver ends at whole numbers.
+
+        Also how many steps of the simplex it took.
+        """
         entries = self._entries(codes, reference)
         if entries is None:
-            return None
+            return None, 0
         rows, starts = entries
         names, rows = np.unique(rows, return_inverse=True)
         now, nothing = table.lookup(codes), np.zeros(len(names))
@@ -80,11 +84,11 @@ class Moves:
                 s = _sum(table, self.release, known)
                 ones = np.ones(len(member))
                 program.row(member, ones, least=known.lower - s, most=known.upper - s)
-        solution = _whole(program, seconds)
+        solution, took = _whole(program, limit)
         if solution is None:
-            return None
+            return None, took
         move = np.rint(solution).astype(np.int64)
-        return move if move.any() else None
+        return (move if move.any() else None), took
 
     def _entries(self, codes: Codes, reference: Codes) -> tuple[Ints, Ints] | None:
         from discreet._kernels.walks import released_parts
@@ -173,17 +177,21 @@ def _sum(table: Table, release: Release, known: Known) -> int:
     return int(table.counts[matches(table.codes, release, known)].sum())
 
 
-def _whole(program: solver.Program, seconds: float) -> Floats | None:
+def _whole(program: solver.Program, limit: Limit) -> tuple[Floats | None, int]:
     """A best solution in whole numbers: a vertex, or an integer program of what is not whole."""
-    solution = program.solve(Limit(seconds=seconds)).values
+    found = program.solve(limit)
+    solution, took = found.values, found.iterations
     if solution is None:
-        return None
+        return None, took
     broken = np.abs(solution - np.rint(solution)) > SLACK
     if not broken.any():
-        return solution
+        return solution, took
+    if broken.sum() > MOST_BROKEN:
+        return None, took
     program.fix(np.flatnonzero(~broken), np.rint(solution[~broken]))
     program.whole(np.flatnonzero(broken))
-    found = program.solve(Limit(seconds=SECONDS_WHOLE)).values
-    if found is None or np.abs(found - np.rint(found)).max(initial=0) > SLACK:
-        return None
-    return found
+    whole = program.solve(Limit(nodes=NODES, seconds=limit.seconds))
+    solution, took = whole.values, took + whole.iterations
+    if solution is None or np.abs(solution - np.rint(solution)).max(initial=0) > SLACK:
+        return None, took
+    return solution, took

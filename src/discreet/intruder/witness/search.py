@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import time
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, InconsistentRelease, SolverError
 from discreet.intruder.witness.program import Moves, matches
 from discreet.intruder.witness.support import Supports
 from discreet.intruder.witness.walk import Walks
 from discreet.look.progress import track
 from discreet.release.release import Release
+from discreet.solver import Limit
 from discreet.table.cells import Cells
 from discreet.table.keys import Codes
 from discreet.table.table import Table
@@ -21,7 +23,8 @@ from discreet.table.table import Table
 LADDER = (30, 100, 300, 1_000, 1_500)  # how many positive cells may move
 ROUNDS = 3  # each with other people
 MOST_SUPPORT = 8  # times as many cells may take part
-SECONDS_EACH = 10.0
+ITERATIONS = 60_000  # of the simplex, in all programs together
+EACH = 100  # that a program counts for besides, since it must be written
 FIRST_WALK, WALK, LONGEST_WALK = 10_000, 150, 1_500  # tries for each positive cell
 ASIDE = 0.1  # what the other targets weigh beside the one in question
 NEW = 1e-3  # what a person in an empty cell costs: keeps moves small, and vertices whole
@@ -41,7 +44,6 @@ class Witnesses:
     low: Ints
     high: Ints
     tables: int
-    seconds: float
     method: str
 
     @property
@@ -64,23 +66,24 @@ def witnesses(
     beta: int | None = None,
     lower: Ints | None = None,
     upper: Ints | None = None,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> Witnesses:
     """How far `cells` are seen to vary over tables with exactly the released margins.
 
     From `start`, and from each table found, only the people of the nearest positive cells move. A
     small linear program finds where they can go; where it ends at whole numbers it is a new table.
-    A cell is left alone when both its outer bounds are attained, or when its spread is `beta`.
+    A cell is left alone when both its outer bounds are attained, or when its spread is `beta`;
+    what all programs may cost is counted in steps of the simplex.
 
     >>> from discreet.table.load import load
     >>> table = load("example:tract")
     >>> release = Release.margins(table, "Race*Income + Income*Gender")
-    >>> found = witnesses(release, table, table.small(), seconds=5)
+    >>> found = witnesses(release, table, table.small())
     >>> found.low, found.high
     (array([0, 0, 0, 0]), array([1, 2, 2, 2]))
     """
-    begun = time.monotonic()
     codes = _full_cells(release, cells)
     start = start.reorder(release.names)
     _check_start(release, start)
@@ -92,7 +95,8 @@ def witnesses(
         np.zeros(count, np.int64) if lower is None else lower,
         np.full(count, start.total) if upper is None else upper,
         np.iinfo(np.int64).max if beta is None else beta,
-        begun + seconds,
+        Effort(effort).of(ITERATIONS),
+        Clock.of(seconds),
         np.random.default_rng(seed),
     )
     if count:
@@ -101,7 +105,6 @@ def witnesses(
         search.low,
         search.high,
         len(search.seen),
-        time.monotonic() - begun,
         f"{search.programs:,} linear programs on up to {search.largest:,} cells, "
         f"{search.steps:,} steps of walks",
     )
@@ -115,7 +118,8 @@ class _Search:
     lower: Ints
     upper: Ints
     beta: int
-    end: float
+    left: int
+    clock: Clock
     rng: np.random.Generator
     programs: int = 0
     steps: int = 0
@@ -148,7 +152,7 @@ class _Search:
                     return
 
     def going(self) -> bool:
-        return bool(time.monotonic() < self.end and self.unfinished().any())
+        return self.left > 0 and bool(self.unfinished().any()) and not self.clock.over()
 
     def unfinished(self) -> NDArray[np.bool_]:
         ends = (self.low <= self.lower) & (self.high >= self.upper)
@@ -161,20 +165,17 @@ class _Search:
             else self.low[target] > self.lower[target]
         )
         short = self.high[target] - self.low[target] < self.beta
-        return bool(end and short and time.monotonic() < self.end)
+        return bool(end and short) and self.left > 0 and not self.clock.over()
 
     def step(self, target: int, sign: int, donors: int) -> bool:
         """One program from the table that has the target furthest; was it moved further?"""
         table = self.at_high[target] if sign > 0 else self.at_low[target]
         code = self.codes[target]
         support = self._support(table, code, donors)
-        move = self.moves.best(
-            support,
-            table,
-            code,
-            *self._aim(support, table, target, sign),
-            seconds=max(0.1, min(SECONDS_EACH, self.end - time.monotonic())),
-        )
+        limit = Limit(iterations=self.left, seconds=self.clock.left)
+        aim = self._aim(support, table, target, sign)
+        move, took = self.moves.best(support, table, code, *aim, limit=limit)
+        self.left -= took + EACH
         self.programs += 1
         self.largest = max(self.largest, len(support))
         new = None if move is None else self.moves.moved(table, support, move)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.integer import IntegerProgram
+from discreet.effort import Clock, Effort, Seconds
+from discreet.intruder.bounds.integer import NODES, IntegerProgram
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.witness.search import Witnesses
 from discreet.release.release import STRUCTURAL, Known, Release
@@ -22,7 +22,7 @@ from discreet.table.table import Table
 
 LEAST_CELLS, MOST_CELLS = 64, 512
 TRIES = 4
-EACH = Limit(seconds=2.0)
+SLICES = 4_000  # that are tried
 Ints = NDArray[np.int64]
 
 
@@ -34,7 +34,8 @@ def slice_witnesses(
     beta: int,
     lower: Ints | None = None,
     upper: Ints | None = None,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> Witnesses:
     """How far `cells` vary over tables that differ from `start` in one slice.
@@ -44,7 +45,7 @@ def slice_witnesses(
     release, and integer programs settle it. Slices grow until the cell spreads by `beta`, or from
     `lower` to `upper`.
     """
-    rng, begun = np.random.default_rng(seed), time.monotonic()
+    rng, left, clock = np.random.default_rng(seed), Effort(effort).of(SLICES), Clock.of(seconds)
     here = start.lookup(cells.project(start.names))
     low, high, tables = here.copy(), here.copy(), 0
     wanted = np.full(len(cells), beta) if lower is None or upper is None else upper - lower
@@ -53,11 +54,14 @@ def slice_witnesses(
     trials = [] if release.ranges else _growing(math.prod(sizes))
     for least, _ in itertools.product(trials, range(TRIES)):
         for row in np.flatnonzero(high - low < wanted):
-            if time.monotonic() > begun + seconds:
+            if not left or clock.over():
                 break
-            free = _choose(sizes, least, rng)
-            tables += _search(release, start, cells, int(row), free, low, high, int(wanted[row]))
-    return Witnesses(low, high, tables, time.monotonic() - begun, "integer programs in slices")
+            left, free = left - 1, _choose(sizes, least, rng)
+            limit = Limit(nodes=NODES, seconds=clock.left)
+            tables += _search(
+                release, start, cells, int(row), free, low, high, int(wanted[row]), limit
+            )
+    return Witnesses(low, high, tables, "integer programs in slices")
 
 
 def _growing(size: int) -> list[int]:
@@ -88,6 +92,7 @@ def _search(
     low: Ints,
     high: Ints,
     beta: int,
+    limit: Limit,
 ) -> int:
     """Integer programs for one target in one slice; every target in the slice learns from it."""
     names, codes = start.names, cells.project(start.names)
@@ -109,7 +114,8 @@ def _search(
         if high[row] - low[row] >= beta or not (group == mine).any():
             return found
         enough = int(low[row] + beta if sign > 0 else high[row] - beta)
-        _, table = program.optimum(np.flatnonzero(group == mine), sign, EACH, enough=max(enough, 0))
+        member = np.flatnonzero(group == mine)
+        _, table = program.optimum(member, sign, limit, enough=max(enough, 0))
         if table is not None:
             sums = np.bincount(group, table, len(same) + 1)[places].astype(np.int64)
             low[same] = np.minimum(low[same], sums)

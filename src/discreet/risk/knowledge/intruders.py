@@ -102,6 +102,12 @@ def census_standard(
 
     Every U here is at least quasi-concave, so U(f p + (1 - f) q) >= min(U(p), U(q)): the standard
     protects from all with U(q) >= U(p). For a concave U the margin is (1 - f)(U(q) - U(p)) or more.
+
+    >>> import discreet as dc
+    >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.2)
+    >>> prior = dc.uncertainty.Independent.of({"yes": 0.5, "no": 0.5})
+    >>> print(dc.uncertainty.census_standard(rule, {"yes": 9, "no": 1}, 0.5, prior))
+    the census standard is conservative: as little or less is known of those outside the sample
     """
     q = outside if isinstance(outside, Belief) else outside.given(counts)
     u = rule.uncertainty
@@ -132,6 +138,12 @@ def splits(
     """p_1 / (p_1 + p_2), from and to, for which a table with these two merged is within the limit.
 
     None if there is none. `counts` are those of the table before merging.
+
+    >>> import discreet as dc
+    >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.4)
+    >>> low, high = dc.uncertainty.splits(rule, {"flu": 6, "cold": 2, "none": 2}, ("flu", "cold"))
+    >>> round(low, 3), round(high, 3)
+    (0.25, 0.75)
     """
     bounds, r = _bounds(rule, counts)
     first, second = (_place(bounds, name) for name in pair)
@@ -150,6 +162,11 @@ def suppressed_shares(rule: KnowledgeRule, counts: Counts, name: str) -> tuple[f
     """p_1, from and to, for which the table with the count of `name` left out is within the limit.
 
     `counts` are those of the whole table.
+
+    >>> import discreet as dc
+    >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.4)
+    >>> dc.uncertainty.suppressed_shares(rule, {"flu": 6, "cold": 2, "none": 2}, "flu")
+    (0.0, 0.6)
     """
     bounds, r = _bounds(rule, counts)
     out = _place(bounds, name)
@@ -228,7 +245,16 @@ def pareto_alphas(
 def withstood(
     rule: KnowledgeRule, intruders: Mapping[Intruder, tuple[Belief | None, Belief]]
 ) -> list[Intruder]:
-    """Those of the intruders, each with a prior (or None) and a posterior, whom the limit holds."""
+    """Those of the intruders, each with a prior (or None) and a posterior, whom the limit holds.
+
+    >>> import discreet as dc
+    >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.2)
+    >>> neighbour = dc.Belief.discrete(["ill", "well"], [0.9, 0.1])
+    >>> stranger = dc.Belief.discrete(["ill", "well"], [0.6, 0.4])
+    >>> both = {"neighbour": (None, neighbour), "stranger": (None, stranger)}
+    >>> dc.uncertainty.withstood(rule, both)
+    ['stranger']
+    """
     return [
         name
         for name, (before, after) in intruders.items()

@@ -23,7 +23,12 @@ CLOSE = 1e-12
 
 
 class Measure(StrEnum):
-    """What is limited."""
+    """What is limited.
+
+    >>> import discreet as dc
+    >>> [measure.value for measure in dc.uncertainty.Measure]
+    ['knowledge', 'gain', 'relative-gain']
+    """
 
     KNOWLEDGE = "knowledge"
     GAIN = "gain"
@@ -42,7 +47,13 @@ def knowledge_gain(uncertainty: Uncertainty, prior: Belief, posterior: Belief) -
 
 
 def relative_gain(uncertainty: Uncertainty, prior: Belief, posterior: Belief) -> float:
-    """The share of the uncertainty that is gone; 0 if there was and is none."""
+    """The share of the uncertainty that is gone; 0 if there was and is none.
+
+    >>> import discreet as dc
+    >>> even, told = (dc.Belief.discrete(["a", "b"], [p, 1 - p]) for p in (0.5, 0.9))
+    >>> round(dc.uncertainty.relative_gain(dc.uncertainty.Largest(), even, told), 3)
+    0.8
+    """
     return _relative(uncertainty(prior), uncertainty(posterior))
 
 
@@ -56,7 +67,16 @@ def _relative(before: float, after: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Before and after a release, for one target."""
+    """Before and after a release, for one target.
+
+    >>> import discreet as dc
+    >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.1, "gain")
+    >>> before = dc.Belief.discrete(["ill", "well"], [0.5, 0.5])
+    >>> after = dc.Belief.discrete(["ill", "well"], [0.25, 0.75])
+    >>> learned = rule.judge(after, before)
+    >>> learned.before, learned.after, learned.gain, learned.within
+    (0.5, 0.25, 0.25, False)
+    """
 
     label: str
     posterior: Belief

@@ -32,7 +32,16 @@ from discreet.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Taught(Paged):
-    """Every target judged; the one that is nearest to the limit, or furthest beyond it, first."""
+    """Every target judged; the one that is nearest to the limit, or furthest beyond it, first.
+
+    >>> import discreet as dc
+    >>> estates = dc.load("example:estates")
+    >>> found = dc.knowledge(estates, target="Estate", group="Region", limit=0.25)
+    >>> found.within, found.words
+    (False, 'Release if no category has more than 75%.')
+    >>> found.rows[0]
+    Learned(North Central: uncertainty 0.2, beyond the limit)
+    """
 
     about: str
     rule: KnowledgeRule
@@ -139,7 +148,13 @@ def taught_by_table(
 
 @dataclass(frozen=True)
 class Rates:
-    """Companies that are alike: how many, their incidents together, the exposure of one."""
+    """Companies that are alike: how many, their incidents together, the exposure of one.
+
+    >>> import discreet as dc
+    >>> mines = dc.uncertainty.Rates("mines", 30, 5, exposure=100)
+    >>> dc.knowledge(mines, limit=2).rows[0]
+    Learned(mines: uncertainty 4.8, within the limit)
+    """
 
     label: str
     incidents: int
@@ -179,7 +194,13 @@ def taught_by_rates(
 
 @dataclass(frozen=True)
 class Totals:
-    """How many values there are above a minimum, and their total."""
+    """How many values there are above a minimum, and their total.
+
+    >>> import discreet as dc
+    >>> estates = dc.uncertainty.Totals("estates", 507.862, 11, minimum=10)
+    >>> dc.knowledge(estates, limit=0.25, prior=1.2765).rows[0]
+    Learned(estates: uncertainty 0.2574, within the limit)
+    """
 
     label: str
     total: float

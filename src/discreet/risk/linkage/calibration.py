@@ -68,6 +68,16 @@ class Calibration(Result):
     Files x sources: the `chance` of each target's best link, whether it is `right` (1 / ties) and
     whether the target was `released`. `sure`: the intruder knows that targets are in the file, so
     that only links of those who are can be right or wrong.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2], "age": [33, 46]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, masked, intruder, id="id")
+    >>> found = dc.linkage.calibration(records, intruder, files=50)
+    >>> found.arises(0.5).value, found.error(0.9).value
+    (0.22, 0.0)
     """
 
     chance: Floats
@@ -167,6 +177,15 @@ def calibration(
     As many records as are released are drawn from the sources (or the population, whose other
     people look like random sources) and masked by the intruder's densities; values are missing
     where they are in the released file.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2], "age": [33, 46]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, masked, intruder, id="id")
+    >>> dc.linkage.calibration(records, intruder, files=50)
+    Calibration(50 files: 22.00% of absent targets have a link of 0.5 or more)
     """
     if files < 1:
         raise DataError(f"{files} files are to be drawn; draw at least 1.")

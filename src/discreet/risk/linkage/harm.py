@@ -54,6 +54,11 @@ class Costs:
     believed at least so much; `belief`: of the linked record, or mixed over all candidates.
     `errors` of the columns to `predict` from: the spread of a number, or how probably a category is
     kept.
+
+    >>> import discreet as dc
+    >>> prices = {"FN": 0, "TN": 1, "FF": 2, "FT": 3, "TF": 2, "TT": 10}
+    >>> dc.linkage.Costs.of({"sensitive": "ill", "costs": prices}).infer
+    0.9
     """
 
     sensitive: str
@@ -78,17 +83,9 @@ class Costs:
     def of(cls, content: Mapping[str, Any], name: str = "the harm file") -> Costs:
         """From what a TOML file holds."""
         known = {
-            "sensitive",
-            "costs",
-            "bayes",
-            "number",
-            "q",
-            "infer",
-            "belief",
-            "predict",
-            "errors",
+            "sensitive", "costs", "bayes", "number", "q", "infer", "belief", "predict", "errors",
             "group",
-        }
+        }  # fmt: skip
         only(content, known, name)
         if not isinstance(content.get("sensitive"), str):
             raise DataError(f'{name} names no column; write sensitive = "COLUMN".')
@@ -140,6 +137,15 @@ class Harm(Result):
 
     `by_outcome` is empty for costs that are no table. `without_link`: respondents whose value is
     inferred from candidates that agree, though no record is linked, and how many rightly.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 62], "ill": ["no", "yes", "no"]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, people, intruder, id="id", also=["ill"])
+    >>> costs = dc.linkage.Costs("ill", {"FN": 0, "TN": 1, "FF": 2, "FT": 3, "TF": 2, "TT": 10})
+    >>> dc.linkage.harm(records, dc.identify(records, intruder), costs).by_outcome
+    {'none': 0, 'FN': 0, 'TN': 0, 'FF': 0, 'FT': 0, 'TF': 0, 'TT': 3}
     """
 
     costs: Costs
@@ -213,6 +219,15 @@ def harm(records: Records, found: Identification, costs: Costs) -> Harm:
     """What the links that the intruder acts on cost each respondent.
 
     Of released records that tie, the first is taken.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 62], "ill": ["no", "yes", "no"]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, people, intruder, id="id", also=["ill"])
+    >>> costs = dc.linkage.Costs("ill", {"FN": 0, "TN": 1, "FF": 2, "FT": 3, "TF": 2, "TT": 10})
+    >>> dc.linkage.harm(records, dc.identify(records, intruder), costs)
+    Harm(30 to 3 respondents)
     """
     if records.parents is None:
         raise DataError("harm needs to know which links are true; name the id column (--id).")

@@ -32,6 +32,18 @@ class Harmless(Result):
     None: no intruder up to 1,024 times less precise does. The risk need not fall steadily; `grid`
     has every number of times that was checked, and its risk. `without`: the risk if one key is
     unknown and the others are as assumed.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2, 3], "age": [33, 46, 52]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, masked, intruder, id="id")
+    >>> found = dc.linkage.harmless(records, intruder, limit=0.5)
+    >>> found
+    Harmless(pessimistic risk at most 0.5: from 10.2 times on)
+    >>> round(found.times, 1), round(found.without["age"], 3)
+    (10.2, 0.333)
     """
 
     limit: float
@@ -92,6 +104,15 @@ def harmless(
 
     The measure is the `pessimistic` or `average` perceived risk, or how many are `above` `act`.
     Imprecision is doubled until the risk stays within the limit, and the last step is halved.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2, 3], "age": [33, 46, 52]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, masked, intruder, id="id")
+    >>> dc.linkage.harmless(records, intruder, limit=0.5)
+    Harmless(pessimistic risk at most 0.5: from 10.2 times on)
     """
     if measure not in MEASURES:
         raise DataError(f"the measure {measure!r} is not known; use {', '.join(MEASURES)}.")

@@ -57,7 +57,19 @@ class TrueIdentification:
 
 @dataclass(frozen=True, eq=False)
 class Identification(Paged):
-    """What the intruder believes of every source record, and how often that is right."""
+    """What the intruder believes of every source record, and how often that is right.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2, 3], "age": [33, 49, 52]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> found = dc.identify(dc.linkage.read_records(people, masked, intruder, id="id"), intruder)
+    >>> found
+    Identification(3 respondents of 3 linked at 0.5 or more)
+    >>> round(found.perceived.average, 3), found.true.risk
+    (0.936, 1.0)
+    """
 
     links: Links
     data: Encoded
@@ -201,6 +213,15 @@ def identify(records: Records, intruder: Intruder, *, act: float | None = None) 
 
     With losses, also only if a link is expected to cost no more than none:
     wrong (1 - p) <= missed (1 - p_null).
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 62]})
+    >>> masked = pd.DataFrame({"id": [1, 2, 3], "age": [33, 46, 64]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, masked, intruder, id="id")
+    >>> dc.identify(records, intruder)
+    Identification(3 respondents of 3 linked at 0.5 or more)
     """
     if act is None:
         act = 0.5 if intruder.wrong is None else 0.0

@@ -49,6 +49,13 @@ def record_beliefs(values: Ints, table: Floats, prior: Floats) -> Floats:
     """P[true category | released value], a row for each record (equation 3).
 
     `prior` has one row for all records, or one for each.
+
+    >>> import discreet as dc
+    >>> import numpy as np
+    >>> released, kept = np.array([0, 1]), np.array([[0.9, 0.1], [0.1, 0.9]])
+    >>> dc.linkage.record_beliefs(released, kept, np.array([[0.8, 0.2]])).round(3)
+    array([[0.973, 0.027],
+           [0.308, 0.692]])
     """
     weights = prior * table.T[values]
     total = weights.sum(1, keepdims=True)
@@ -248,7 +255,20 @@ def mixed(links: Links, records: Floats, prior: Floats) -> Floats:
 def belief_about(
     links: Links, source: int, records: Floats, prior: Floats, categories: Sequence[str]
 ) -> Belief:
-    """The belief about one source record's value."""
+    """The belief about one source record's value.
+
+    >>> import discreet as dc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
+    >>> masked = pd.DataFrame({"id": [1, 2, 3], "age": [33, 46, 52]})
+    >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
+    >>> records = dc.linkage.read_records(people, masked, intruder, id="id")
+    >>> links = dc.linkage.link(records, intruder)
+    >>> each, prior = np.array([[0.9, 0.1], [0.1, 0.9], [0.9, 0.1]]), np.array([0.5, 0.5])
+    >>> dc.linkage.belief_about(links, 1, each, prior, ["no", "yes"])
+    Belief(2 values: most probable yes with 0.8912, exact)
+    """
     rows, chances = links.of(source)
     null = max(0.0, 1 - float(chances.sum()))
     mass = chances @ records[rows] + null * prior

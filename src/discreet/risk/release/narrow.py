@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.bounds.bounder import Bounder
-from discreet.intruder.bounds.integer import limits
 from discreet.intruder.bounds.linear import EFFORT, PATIENCE
 from discreet.intruder.bounds.methods.linear import LARGE
 from discreet.intruder.bounds.part import Part
 from discreet.intruder.bounds.result import CellBounds, Rung
 from discreet.intruder.witness.seen import Seen
+from discreet.solver import Limit
 from discreet.table.cells import Cells
 
 Ints = NDArray[np.int64]
@@ -48,7 +48,7 @@ def kept_width(cells: Cells, bounder: Bounder, seen: Seen, width: int) -> Rung |
         for row, spread in enumerate(spreads):
             spread.bounded(found, row)
         open_ += spreads
-    return _settled(part, open_)
+    return _settled(bounder, part, open_)
 
 
 def _growing(rows: Ints) -> Iterator[Ints]:
@@ -65,12 +65,12 @@ def _rung(found: CellBounds, width: int) -> Rung:
     return Rung.OUTER
 
 
-def _settled(part: Part, spreads: list[_Spread]) -> Rung | None:
+def _settled(bounder: Bounder, part: Part, spreads: list[_Spread]) -> Rung | None:
     """Of cells that linear bounds leave wide enough."""
     spreads = [spread for spread in spreads if not spread.walked(EFFORT)]
     weakest, patience = Rung.INTEGER, PATIENCE
     for spread in spreads:
-        kept = spread.branched(part) if patience else False
+        kept = spread.branched(part, bounder.branch(part)) if patience else False
         if kept is None:
             return None
         patience = PATIENCE if kept else max(patience - 1, 0)
@@ -114,11 +114,13 @@ class _Spread:
             self.high += 1
         return not self._short()
 
-    def branched(self, part: Part) -> bool | None:
+    def branched(self, part: Part, limit: Limit | None) -> bool | None:
         """Does it, by integer programs? None if it does not, False if that stays open."""
-        program, limit, cell = part.program, limits(part.possible), self.cell
+        program, cell = part.program, self.cell
         if self.walked(1):  # what was found for another cell may show it
             return True
+        if limit is None:
+            return False
         member = np.flatnonzero(program.cells.group(cell.names, cell.codes) == 0)
         for sign in (1, -1):
             enough = self.low + self.width if sign > 0 else self.high - self.width

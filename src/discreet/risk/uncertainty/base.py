@@ -26,7 +26,13 @@ NODES, SHARES = np.polynomial.legendre.leggauss(3)
 
 
 class Best(NamedTuple):
-    """The optimal estimate, its expected loss, and whether nothing was sampled for it."""
+    """The optimal estimate, its expected loss, and whether nothing was sampled for it.
+
+    >>> import discreet as dc
+    >>> belief = dc.Belief.discrete(["ill", "well"], [0.25, 0.75])
+    >>> dc.uncertainty.Largest().best(belief)
+    Best(estimate='well', uncertainty=0.25, exact=True)
+    """
 
     estimate: Any
     uncertainty: float
@@ -34,7 +40,14 @@ class Best(NamedTuple):
 
 
 class Uncertainty(ABC):
-    """A function of a belief: the larger, the less is known."""
+    """A function of a belief: the larger, the less is known.
+
+    >>> import discreet as dc
+    >>> belief = dc.Belief.discrete(["ill", "well"], [0.25, 0.75])
+    >>> uncertainty = dc.uncertainty.uncertainty_named("entropy")
+    >>> isinstance(uncertainty, dc.uncertainty.Uncertainty), round(uncertainty(belief), 3)
+    (True, 0.562)
+    """
 
     concave: bool = True  # else only quasi-concave: U of a mixture is at least the smaller one
     said: str = ""

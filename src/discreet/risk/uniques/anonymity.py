@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.classes import frame_sizes
-from discreet.data.sources import Source
+from discreet.data.source import Source
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.look.words import number, plural
@@ -38,6 +38,13 @@ class KAnonymity(Result):
     """How many records look alike: k is the smallest class (Samarati & Sweeney 1998).
 
     `sizes` are the sizes that occur, `classes` and `records` how many have each.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Sex": ["f", "m", "f"], "Age": [30, 30, 30]})
+    >>> found = dc.anonymity.k_anonymity(people, "Sex,Age")
+    >>> found.k, found.uniques, found.below(3)
+    (1, 1, 3)
     """
 
     keys: tuple[str, ...]
@@ -152,6 +159,13 @@ class Diversity(Result):
     A missing sensitive value is a value. Values are ordered as the table has them. Where missing
     keys match anything, a class has the values of all records that agree with it: `alike` counts
     these, `table` its own.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Sex": ["f", "m", "f", "m"], "Ill": ["no", "no", "yes", "no"]})
+    >>> found = dc.anonymity.diversity(people, "Sex", "Ill")
+    >>> found.distinct, found.disclosed
+    (array([2, 1]), 2)
     """
 
     table: Table

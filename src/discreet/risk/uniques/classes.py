@@ -17,7 +17,8 @@ from discreet.data.classes import check_columns, group_records
 from discreet.data.codebook import MISSING, Codebook, Missing
 from discreet.data.count import choose_columns
 from discreet.data.examples import PREFIX
-from discreet.data.sources import Source, open_source
+from discreet.data.source import Source
+from discreet.data.sources import open_source
 from discreet.data.totals import check_people
 from discreet.errors import DataError
 from discreet.table.keys import keys as cell_keys
@@ -31,7 +32,12 @@ Ints = NDArray[np.int64]
 
 
 class MissingKey(StrEnum):
-    """What a missing value of a key looks like to an intruder."""
+    """What a missing value of a key looks like to an intruder.
+
+    >>> import discreet as dc
+    >>> [missing.value for missing in dc.anonymity.MissingKey]
+    ['own', 'any']
+    """
 
     OWN = "own"  # a category of its own
     ANY = "any"  # it may be any value: it agrees with all
@@ -50,6 +56,13 @@ class KeyClasses:
     `weights` are sums of survey weights, `first` the row of a class's first record, both None
     where they were not asked for. `frequency` and `weighted` count all records that agree with a
     class: its own, and where missing values match anything also others.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Sex": ["f", "m", "f"], "Age": [30, 30, 30]})
+    >>> classes = dc.anonymity.key_classes(people, "Sex,Age")
+    >>> classes.keys, classes.records, classes.frequency
+    (('Sex', 'Age'), 3, array([2, 1]))
     """
 
     table: Table

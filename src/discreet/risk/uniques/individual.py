@@ -23,7 +23,14 @@ LEVELS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Sampling:
-    """What is known of the population: the share of each class that is in the sample, and how."""
+    """What is known of the population: the share of each class that is in the sample, and how.
+
+    >>> import discreet as dc
+    >>> classes = dc.anonymity.KeyClasses(dc.load("example:tract"))
+    >>> sampling = dc.anonymity.Sampling.of(classes, fraction=0.1)
+    >>> sampling.known, sampling.overall, sampling.words
+    (True, 0.1, '0.1 of the population is sampled')
+    """
 
     share: Floats
     overall: float
@@ -107,6 +114,15 @@ class IndividualRisk(Result):
 
     The intruder picks at random among the F people of the population who look alike; F is not
     known, so the risk is E(1/F | f) (`expected_inverse`).
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Sex": ["f", "m", "f", "m"], "Age": [30, 30, 30, 40]})
+    >>> found = dc.uniques(people, "Sex,Age", population=40).risk
+    >>> found
+    IndividualRisk(4 records, population 40: 0.6771 expected to be linked, highest risk 0.2558)
+    >>> found.risk.round(3)
+    array([0.083, 0.256, 0.256])
     """
 
     classes: KeyClasses
@@ -203,6 +219,15 @@ class HouseholdRisk(Result):
 
     which all its members then share (Franconi & Polettini 2004). `rows` are the first records of
     households, which come in their order.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Home": [1, 1, 2], "Sex": ["f", "m", "f"], "Age": [30, 30, 30]})
+    >>> found = dc.uniques(people, "Sex,Age", population=30, household="Home").households
+    >>> found
+    HouseholdRisk(2 households by Home: 0.4001 expected to be found, highest risk 0.3174)
+    >>> found.risk.round(3)
+    array([0.317, 0.083])
     """
 
     column: str

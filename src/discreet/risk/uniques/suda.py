@@ -47,6 +47,13 @@ class SpecialUniques(Result):
 
     (0 at least) with the mean over records that have a score, so that the mean of their 1/dis is
     1/match; 0 for others.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Sex": [*"ffmm"], "Age": [30, 40, 30, 50], "Job": [*"xxxy"]})
+    >>> found = dc.anonymity.special_uniques(people, "Sex,Age,Job")
+    >>> found.scores, found.special, found.by_size
+    (array([1., 2., 2., 4.]), 4, {1: 3, 2: 3, 3: 0})
     """
 
     cells: Cells

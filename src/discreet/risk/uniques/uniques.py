@@ -25,7 +25,17 @@ MOST = 20
 
 @dataclass(frozen=True, eq=False)
 class Uniques(Paged):
-    """k-anonymity, individual risk, population and special uniques of one choice of keys."""
+    """k-anonymity, individual risk, population and special uniques of one choice of keys.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"Sex": ["f", "m", "f", "m"], "Age": [30, 30, 30, 40]})
+    >>> found = dc.uniques(people, "Sex,Age", population=40)
+    >>> found.anonymity
+    KAnonymity(1: 4 records in 3 classes of Sex, Age, 2 uniques)
+    >>> found.risk
+    IndividualRisk(4 records, population 40: 0.6771 expected to be linked, highest risk 0.2558)
+    """
 
     classes: KeyClasses
     anonymity: KAnonymity

@@ -35,6 +35,12 @@ class Shuttle:
     Every variable contributes its categories and their sum. A released node is fixed; each sum
     tightens its parts and is tightened by them, until nothing changes. Margins can be added to a
     settled state, and taken back.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> shuttle = dc.frontiers.Shuttle(dc.Release.margins(table, "Race*Income + Income*Gender"))
+    >>> shuttle.bounds(table.names, table.small().codes)
+    (array([0, 0, 0, 0]), array([1, 2, 2, 2]))
     """
 
     def __init__(

@@ -9,7 +9,6 @@ release; the paper's own weights use the release twice and are an option.
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.average.evidence import Evidence, evidence, predictive
 from discreet.intruder.posterior.average.mixture import Mixture
@@ -25,11 +25,12 @@ from discreet.intruder.posterior.average.model_chains import Roamed, roam
 from discreet.intruder.posterior.chains.augment import containing, shown
 from discreet.intruder.posterior.exact.blocks import Blocks
 from discreet.intruder.posterior.one_model import under_model
-from discreet.intruder.posterior.result import Posterior, chosen
+from discreet.intruder.posterior.result import MORE, Posterior, chosen
 from discreet.intruder.posterior.sampled import Sampled, warn_unless
-from discreet.look.palette import plural
 from discreet.look.progress import track
+from discreet.look.words import plural
 from discreet.models.space import decomposable_models, hierarchical_models, model_priors
+from discreet.release.doors import of_release
 from discreet.release.release import Release
 from discreet.table.cells import Cells, frame
 from discreet.table.formula import Formula
@@ -40,6 +41,8 @@ WAYS = {"proper": evidence, "paper": predictive}
 ERROR = 0.005  # of the log of a marginal likelihood
 SMALL = 0.0005  # of all weight, that may be left out
 MOST_SHOWN = 100
+MOST_SCORED = 200  # models that a walk weighs
+SCORED, LEAST_WEIGHED = 0.05, 0.025  # of the effort, for a model scored, or one of many weighed
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,15 @@ class WeighedModel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Average(Sampled):
-    """A posterior averaged over `models`."""
+    """A posterior averaged over `models`.
+
+    >>> import discreet as dc
+    >>> release = dc.Release.margins(dc.load("example:tract"), "Race*Income + Income*Gender")
+    >>> found = dc.beliefs.average_posterior(release, standard_error=0.01)
+    >>> [model.formula for model in found.models]
+    ['Race*Income + Gender*Income', 'Gender*Race + Gender*Income + Race*Income',
+        'Gender*Race*Income']
+    """
 
     models: tuple[WeighedModel, ...] = ()
 
@@ -88,6 +99,7 @@ class Average(Sampled):
         return frame({name: [row[name] for row in rows] for name in rows[0]}, kind)
 
 
+@of_release
 def average_posterior(
     release: Release,
     cells: Cells | None = None,
@@ -97,7 +109,8 @@ def average_posterior(
     models: Iterable[str | Formula] | None = None,
     model_prior: str | Sequence[float] = "model",
     standard_error: float = 0.002,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> Average:
     """Beliefs averaged over all hierarchical models that contain the release.
@@ -114,16 +127,14 @@ def average_posterior(
     """
     if weights not in WAYS:
         raise DataError(f"weights is {weights!r}; choose {' or '.join(WAYS)}.")
-    if not standard_error > 0 or not seconds > 0:
-        raise DataError(
-            f"standard_error is {standard_error}, seconds {seconds}; give numbers above 0."
-        )
-    cells, start, blocks = chosen(release, cells), time.monotonic(), _blocks(release)
-    way: dict[str, Any] = {"prior": prior, "seed": seed}
-    limits: dict[str, Any] = {"standard_error": standard_error, "seconds": seconds}
-    listed = _models(release, models, blocks, seconds / 4, way)
+    if not standard_error > 0:
+        raise DataError(f"standard_error is {standard_error}; give a number above 0.")
+    clock = Clock.of(seconds)
+    cells, blocks = chosen(release, cells), _blocks(release, clock)
+    way: dict[str, Any] = {"prior": prior, "seed": seed, "seconds": clock}
+    listed = _models(release, models, blocks, effort, way)
     try:
-        found = _weigh(release, listed or (), weights, blocks, seconds / 3, way)
+        found = _weigh(release, listed or (), weights, blocks, effort, way)
     except DataError:
         if models is not None or blocks is not None:
             raise
@@ -134,18 +145,22 @@ def average_posterior(
                 f"{release.formula} leaves more models and tables than can be listed; average with "
                 "proper weights and the models alike, or name some models."
             )
-        return _roamed(release, cells, roam(release, cells, **limits, **way), prior)
+        return _roamed(
+            release,
+            cells,
+            roam(release, cells, standard_error=standard_error, effort=effort, **way),
+            prior,
+        )
     chances = model_priors(listed, model_prior)
     shares = _shares(chances, found)
     kept = _kept(shares)
-    left = max(1.0, seconds - (time.monotonic() - start)) / len(kept)
     share = float(np.linalg.norm(shares[kept]))  # errors of many models average out
     each = standard_error / (share * math.sqrt(2) if len(kept) > 1 else 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of what counts, the average warns
         parts = {
-            place: under_model(release, listed[place], cells, standard_error=each, seconds=left,
-                               blocks=blocks, **way)
+            place: under_model(release, listed[place], cells, standard_error=each,
+                               effort=effort / len(kept), blocks=blocks, **way)
             for place in track(kept, "believing models")
         }  # fmt: skip
     weighed = tuple(
@@ -153,12 +168,12 @@ def average_posterior(
                      found[place], parts.get(place))
         for place, (model, chance) in enumerate(zip(listed, chances, strict=True))
     )  # fmt: skip
-    return _mixed(cells, weighed, blocks, prior, weights, standard_error)
+    return _mixed(cells, weighed, blocks, prior, weights, standard_error, clock)
 
 
 def _models(
     release: Release, models: Iterable[str | Formula] | None, blocks: Blocks | None,
-    seconds: float, way: dict[str, Any],
+    effort: float, way: dict[str, Any],
 ) -> tuple[Formula, ...] | None:  # fmt: skip
     """The models to average; None if neither they nor the tables can be listed."""
     if models is not None:
@@ -169,24 +184,25 @@ def _models(
     listed = hierarchical_models(release.formula)
     if listed is not None or blocks is None:
         return listed
-    end = time.monotonic() + seconds
+    left = iter(range(Effort(effort).of(MOST_SCORED)))
 
     def score(model: Formula) -> float:
-        if time.monotonic() > end:
+        if next(left, None) is None:
             return -math.inf
-        return evidence(release, model, error=0.1, seconds=1.0, blocks=blocks, **way).log
+        found = evidence(release, model, error=0.1, effort=SCORED * effort, blocks=blocks, **way)
+        return found.log
 
     return decomposable_models(release.formula, score, seed=way["seed"])
 
 
 def _weigh(
     release: Release, listed: Sequence[Formula], weights: Weights, blocks: Blocks | None,
-    seconds: float, way: dict[str, Any],
+    effort: float, way: dict[str, Any],
 ) -> list[Evidence]:  # fmt: skip
     error = ERROR if weights == "proper" else 2 * ERROR
-    each = max(0.5, seconds / max(1, len(listed)))
+    each = effort * max(LEAST_WEIGHED, 1 / max(1, len(listed)))
     return [
-        WAYS[weights](release, model, error=error, seconds=each, blocks=blocks, **way)
+        WAYS[weights](release, model, error=error, effort=each, blocks=blocks, **way)
         for model in track(listed, "weighing models")
     ]
 
@@ -213,17 +229,17 @@ def _roamed(release: Release, cells: Cells, found: Roamed, prior: ArrayLike) -> 
     made = Average.made(
         cells, found.mass, errors, low=found.low, model="average", prior=shown(prior),
         method=f"average over decomposable models, {len(found.visits):,} visited, {found.method}",
-        models=models, convergence=found.convergence,
+        models=models, convergence=found.convergence, stopped=found.stopped,
         notes={"reached": found.convergence.converged, "weights": "proper"},
     )  # fmt: skip
     assert isinstance(made, Average)
     return made
 
 
-def _blocks(release: Release) -> Blocks | None:
+def _blocks(release: Release, clock: Clock) -> Blocks | None:
     """Listed once for all models; None if only models that need no list can be asked."""
     try:
-        return Blocks.of(release)
+        return Blocks.of(release, clock=clock)
     except DataError:
         return None
 
@@ -244,7 +260,7 @@ def _kept(shares: Floats) -> list[int]:
 
 def _mixed(
     cells: Cells, weighed: tuple[WeighedModel, ...], blocks: Blocks | None, prior: ArrayLike,
-    weights: str, standard_error: float,
+    weights: str, standard_error: float, clock: Clock,
 ) -> Average:  # fmt: skip
     parts = [
         (m.weight, m.evidence.error, m.posterior)
@@ -273,16 +289,18 @@ def _mixed(
     apart = [p.model for _, _, p in parts if p.convergence and not p.convergence.converged]
     reached = largest <= standard_error and not apart
     method = f"average over {len(weighed)} models, {weights} weights"
-    method += warn_unless(largest <= standard_error, standard_error, largest, "the average")
+    method += warn_unless(largest <= standard_error, standard_error, largest, "the average", clock)
     if apart:
         said = f"the chains of {plural(len(apart), 'model')} have not converged: {apart[0]}"
-        warnings.warn(f"{said}; allow more seconds.", ConvergenceWarning, stacklevel=3)
+        more = "seconds" if clock.stopped else "effort"
+        warnings.warn(f"{said}; allow more {more}.", ConvergenceWarning, stacklevel=3)
         method += f", NOT CONVERGED: {said}"
     wholes = [p.whole for _, _, p in parts]
     whole = Mixture(tuple(shares.tolist()), tuple(w for w in wholes if w is not None), blocks)
     made = Average.made(
         cells, masses, errors, low=low, model="average", prior=shown(prior), method=method,
         whole=whole if None not in wholes else None, models=weighed,
+        stopped=clock.sentence(f"an average over {len(parts)} models", MORE),
         notes={"reached": reached, "weights": weights, "left_out": max(0.0, 1 - total)},
     )  # fmt: skip
     assert isinstance(made, Average)

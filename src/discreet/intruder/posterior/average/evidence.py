@@ -16,12 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.effort import Clock, Seconds
 from discreet.intruder.posterior.average.parameters import Target, log_predictive, log_release
 from discreet.intruder.posterior.chains.augment import containing
 from discreet.intruder.posterior.exact.blocks import Blocks
 from discreet.intruder.posterior.exact.fibre import Fibre
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.models.bayes import checked_hyper
+from discreet.release.doors import of_release
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.graph import _merge, components
@@ -39,13 +41,15 @@ class Evidence:
     method: str
 
 
+@of_release
 def evidence(
     release: Release,
     formula: str | Formula,
     *,
     prior: ArrayLike = 0.5,
     error: float = 0.005,
-    seconds: float = 20.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
     blocks: Blocks | None = None,
 ) -> Evidence:
@@ -57,8 +61,8 @@ def evidence(
     >>> round(found.log, 2), found.method
     (-59.7, 'exact')
     """
-    model = containing(release, formula)
-    shape = tuple(variable.size for variable in release.variables)
+    model, clock = containing(release, formula), Clock.of(seconds)
+    shape = release.axes.sizes
     a = np.broadcast_to(checked_hyper(prior), shape).astype(np.float64)
     whole = (1 << len(shape)) - 1
     nodes: tuple[int, ...] = (whole,)
@@ -75,17 +79,17 @@ def evidence(
         sets = maximal([s & node for s in model.sets if s & node])
         own = a.sum(tuple(p for p in range(len(shape)) if not node >> p & 1))
         if sets == (node,):
-            log += _saturated(part, own, seconds)
+            log += _saturated(part, own, effort, clock)
             continue
-        names = tuple(release.names[p] for p in bits(node))
-        local = Formula.of([[release.names[p] for p in bits(s)] for s in sets], names)
-        target = Target.of(part, local, own, held)
-        found, off = log_release(target, error=error, seconds=seconds, seed=seed)
+        names = release.axes.names_of(node)
+        local = Formula.of([release.axes.names_of(s) for s in sets], names)
+        target = Target.of(part, local, own, held, clock)
+        found, off = log_release(target, error=error, effort=effort, seconds=clock, seed=seed)
         log, variance, sampled = log + found, variance + off**2, True
     for s in separators:
         if s:
             rest = tuple(p for p in range(len(shape)) if not s >> p & 1)
-            log -= _saturated(_part(release, s), a.sum(rest), seconds)
+            log -= _saturated(_part(release, s), a.sum(rest), effort, clock)
     return Evidence(log, math.sqrt(variance), "sampled" if sampled else "exact")
 
 
@@ -95,7 +99,8 @@ def predictive(
     *,
     prior: ArrayLike = 0.5,
     error: float = 0.005,
-    seconds: float = 20.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
     blocks: Blocks | None = None,
 ) -> Evidence:
@@ -104,8 +109,9 @@ def predictive(
     The mean of P(release | theta) over the posterior of theta, which uses the release twice
     (Dobra, Fienberg & Trottini 2003, section 5.3).
     """
-    target = Target.of(release, containing(release, formula), prior, blocks)
-    log, off = log_predictive(target, error=error, seconds=seconds, seed=seed)
+    clock = Clock.of(seconds)
+    target = Target.of(release, containing(release, formula), prior, blocks, clock)
+    log, off = log_predictive(target, error=error, effort=effort, seconds=clock, seed=seed)
     return Evidence(log, off, "sampled")
 
 
@@ -116,15 +122,15 @@ def _within(s: int, formula: Formula) -> bool:
 def _part(release: Release, node: int) -> Release:
     """What is released of some variables."""
     sets = maximal([s & node for s in release.formula.sets if s & node])
-    tables = [release.table([release.names[p] for p in bits(s)]) for s in sets]
+    tables = [release.table(release.axes.names_of(s)) for s in sets]
     return Release.of(tables, [release.variables[p] for p in bits(node)])
 
 
-def _saturated(release: Release, prior: Floats, seconds: float) -> float:
+def _saturated(release: Release, prior: Floats, effort: float, clock: Clock) -> float:
     """log P(release) under a Dirichlet prior: a sum over the tables that fit."""
     from scipy.special import gammaln
 
     total, whole = int(release.total or 0), float(prior.sum())
-    fibre = Fibre.of(release, CellWeights.dirichlet(prior), limit=5_000_000, seconds=seconds)
+    fibre = Fibre.of(release, CellWeights.dirichlet(prior), effort=effort, seconds=clock)
     ends = gammaln(total + 1.0) + gammaln(whole) - gammaln(total + whole)
     return float(ends) + fibre.log_total

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
+from discreet.release.doors import of_release
 from discreet.release.release import Release
 from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
@@ -16,6 +17,7 @@ from discreet.table.table import Table
 Floats = NDArray[np.float64]
 
 
+@of_release
 def log_marginal(
     release: Release,
     formula: str | Formula | Iterable[Iterable[str]] | None = None,
@@ -62,7 +64,7 @@ def _log_mass(table: Table, release: Release, prior: Floats) -> float:
 
 def _summed(table: Table, release: Release, prior: Floats) -> tuple[Floats, float]:
     """The prior of each non-zero cell of a margin, and of all its cells."""
-    shape = tuple(variable.size for variable in release.variables)
+    shape = release.axes.sizes
     size = math.prod(shape)
     if prior.ndim == 0:
         each = float(prior) * size / table.size
@@ -72,7 +74,7 @@ def _summed(table: Table, release: Release, prior: Floats) -> tuple[Floats, floa
             f"the prior has the shape {prior.shape}, the table {shape}; give one number, or one "
             "for each cell."
         )
-    axes = [release.names.index(name) for name in table.names]
+    axes = release.axes.places(table.names)
     rest = tuple(axis for axis in range(len(shape)) if axis not in axes)
     margin = prior.sum(rest).transpose(np.argsort(np.argsort(axes)))
     return np.asarray(margin[tuple(table.codes.T)], np.float64), float(prior.sum())

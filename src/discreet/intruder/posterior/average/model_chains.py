@@ -8,7 +8,6 @@ is in, then a table (Madigan & York 1995; Dobra, Fienberg & Trottini 2003, secti
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -16,11 +15,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.chains.augment import shown
 from discreet.intruder.posterior.chains.augment_walk import Run, warn_of
 from discreet.intruder.posterior.chains.convergence import Convergence
-from discreet.intruder.posterior.result import Ints, chosen, tallied
+from discreet.intruder.posterior.result import MORE, Ints, chosen, tallied
 from discreet.look.progress import working
 from discreet.models.bayes import bipf
 from discreet.models.space import neighbours
@@ -48,6 +48,7 @@ class Roamed:
     visits: dict[Formula, tuple[float, float]]
     convergence: Convergence
     method: str
+    stopped: str | None = None
 
 
 def roam(
@@ -57,7 +58,8 @@ def roam(
     prior: ArrayLike = 0.5,
     chains: int = CHAINS,
     standard_error: float | None = 0.002,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> Roamed:
     """Over all decomposable models that contain a decomposable release, each alike a priori."""
@@ -67,14 +69,16 @@ def roam(
             f"{formula} is not decomposable, and its own model has no closed form to be weighed "
             "by; name the models to average, or believe one."
         )
-    cells, begun = chosen(release, cells), time.monotonic()
+    cells, clock = chosen(release, cells), Clock.of(seconds)
     with working("roaming models"):
-        run = _Roam.of(release, formula, cells, prior, chains, seed)
+        run = _Roam.of(release, formula, cells, prior, chains, seed, clock)
         run.release, run.graphs = formula, [formula.graph] * chains
-        kept, found = run.until(standard_error, begun, seconds)
+        kept, found = run.until(standard_error, Effort(effort), clock)
     method = f"{found.chains} chains x {found.draws:,} draws, prior {shown(prior)}"
     low, mass = tallied(kept.reshape(-1, len(cells)))
-    return Roamed(low, mass, run.visited(), found, method + warn_of(found, "the average"))
+    said = warn_of(found, "the average", clock)
+    stopped = clock.sentence(f"{chains} chains of {found.draws:,} draws", MORE)
+    return Roamed(low, mass, run.visited(), found, method + said, stopped)
 
 
 @dataclass(eq=False)
@@ -148,7 +152,7 @@ class _Roam(Run):
     def visited(self) -> dict[Formula, tuple[float, float]]:
         """Most visited first."""
         assert self.release is not None
-        steps = sum(self.seen[0].values())
+        steps = max(1, sum(self.seen[0].values()))
         found = {}
         for graph, _ in sum(self.seen, Counter[Graph]()).most_common():
             each = np.array([seen[graph] / steps for seen in self.seen])

@@ -12,17 +12,18 @@ second-order interaction has 5 parameters left of 13.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.effort import UNLIMITED, Clock, Effort, Seconds
+from discreet.errors import Stopped
 from discreet.intruder.posterior.chains.augment import containing, shown
 from discreet.intruder.posterior.exact.asked_counts import Watch
 from discreet.intruder.posterior.exact.blocks import Blocks
-from discreet.intruder.posterior.result import chosen
+from discreet.intruder.posterior.result import MORE, chosen
 from discreet.intruder.posterior.sampled import Draws, Sampled, warn_unless
 from discreet.look.progress import working
 from discreet.models.bayes import bipf, checked_hyper, margins_of
@@ -37,7 +38,11 @@ from discreet.table.lattice import bits
 Floats = NDArray[np.float64]
 KEPT = 32_768
 PACE = 10_000_000  # numbers that a pilot takes
+AT_ONCE = 2_000_000  # between two looks at the clock
 MOST = 1 << 20
+MOST_WORK = 1_000_000_000  # numbers that all points take
+EVIDENCE_WORK = 300_000_000  # and those of one integral
+CHAIN_WORK = 100_000_000  # and the chains of one
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +58,13 @@ class Target:
 
     @classmethod
     def of(
-        cls, release: Release, model: Formula, prior: ArrayLike, blocks: Blocks | None = None
-    ) -> Target:
-        shape = tuple(variable.size for variable in release.variables)
+        cls, release: Release, model: Formula, prior: ArrayLike, blocks: Blocks | None = None,
+        clock: Clock = UNLIMITED,
+    ) -> Target:  # fmt: skip
+        shape = release.axes.sizes
         a = np.broadcast_to(checked_hyper(prior), shape).astype(np.float64)
         largest = max(release.formula.sets, key=lambda s: math.prod(shape[p] for p in bits(s)))
-        rows = Blocks.of(release) if blocks is None else blocks
+        rows = Blocks.of(release, clock=clock) if blocks is None else blocks
         return cls(release, model, rows, Conditionals.of(shape, model.sets, largest), a, largest)
 
     def log_prior(self, phi: Floats) -> Floats:
@@ -79,6 +85,10 @@ class Target:
         """Points to look at first: fewer where each is a sum over many tables."""
         return max(400, min(PILOT, PACE // self.blocks.width))
 
+    def points(self, work: int) -> int:
+        """How many take so many numbers."""
+        return max(self.pilot, min(MOST, work // self.blocks.width))
+
     @cached_property
     def start(self) -> tuple[Floats, Floats]:
         """About where the posterior is: mode and covariance at the fit to the release.
@@ -88,7 +98,7 @@ class Target:
         """
         of = self.conditionals
         margins = {
-            tuple(bits(s)): self.release.table([self.release.names[p] for p in bits(s)]).dense()
+            tuple(bits(s)): self.release.table(self.release.axes.names_of(s)).dense()
             for s in self.release.formula.sets
         }
         fitted = ipf(np.ones(of.shape), margins, tolerance=1e-6, iterations=200).array
@@ -116,7 +126,7 @@ class Target:
         """The same; `twice`, after it was seen once."""
         from scipy.special import gammaln
 
-        names = [self.release.names[p] for p in bits(self.margin)]
+        names = self.release.axes.names_of(self.margin)
         n = self.release.table(names).dense().astype(np.float64)
         rest = tuple(p for p in range(self.prior.ndim) if not self.margin >> p & 1)
         a = self.prior.sum(rest) + (n if twice else 0.0)
@@ -132,7 +142,8 @@ def importance_posterior(
     *,
     prior: ArrayLike = 0.5,
     standard_error: float | None = 0.002,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
     blocks: Blocks | None = None,
 ) -> Sampled:
@@ -146,31 +157,36 @@ def importance_posterior(
     """
     model = containing(release, formula)
     cells = chosen(release, cells)
-    end, rng = time.monotonic() + seconds, np.random.default_rng(seed)
-    target = Target.of(release, model, prior, blocks)
+    clock, rng = Clock.of(seconds), np.random.default_rng(seed)
+    target = Target.of(release, model, prior, blocks, clock)
+    most = target.points(Effort(effort).of(MOST_WORK))
     with working("weighing parameters"):
-        proposal = adapt(
-            target.log_posterior, *target.start, rng, pilot=target.pilot, seconds=seconds / 2
-        )
+        proposal = adapt(target.log_posterior, *target.start, rng, pilot=target.pilot, clock=clock)
         run = _Sums(target, Watch.of(target.blocks, cells))
-        points = sample(target.log_posterior, proposal, target.pilot, rng)
+        points = sample(target.log_posterior, proposal, target.pilot, rng, clock)
         run.add(points)
         while True:
             found = run.estimate(points)
             largest = max((float(e.max(initial=0)) for _, e in found), default=0.0)
             reached = standard_error is None or largest <= standard_error
             n = len(points.points)
-            if reached or time.monotonic() > end or n >= MOST:
+            if reached or n >= most:
                 break
             wanted = n * (largest / (standard_error or largest)) ** 2 * 1.1
-            more = sample(target.log_posterior, proposal, int(min(wanted, 3 * n)) - n + 512, rng)
+            size = int(min(wanted, 3 * n, most)) - n + 512
+            size = min(size, max(target.pilot, AT_ONCE // target.blocks.width))
+            try:
+                more = sample(target.log_posterior, proposal, size, rng, clock)
+            except Stopped:
+                break
             run.add(more)
             points = points.join(more)
     method = f"importance sampling of {target.conditionals.parameters} parameters, {n:,} points"
-    method += warn_unless(reached, standard_error, largest, str(model))
+    method += warn_unless(reached, standard_error, largest, str(model), clock)
     return Sampled.made(
         cells, [m for m, _ in found], [e for _, e in found], low=run.watch.low,
         model=str(model), prior=shown(prior), method=method, whole=run.whole(points, rng),
+        stopped=clock.sentence(f"{n:,} points", MORE),
         notes={"reached": reached, "points": n, "effective_points": points.effective,
                "parameters": target.conditionals.parameters, "log_integral": points.log_integral,
                "log_integral_error": points.error},
@@ -223,40 +239,47 @@ class _Sums:
 
 
 def log_release(
-    target: Target, *, error: float = 0.01, seconds: float = 20.0, seed: int = 0
-) -> tuple[float, float]:
+    target: Target, *, error: float = 0.01, effort: float = 1.0, seconds: Seconds = math.inf,
+    seed: int = 0,
+) -> tuple[float, float]:  # fmt: skip
     """log P(release | model), and its standard error.
 
     Importance sampling; where its error stays too large, as with many parameters, bridge sampling
     between chains and a proposal.
     """
-    each = error / math.sqrt(2)
+    each, clock = error / math.sqrt(2), Clock.of(seconds)
+    most = target.points(Effort(effort).of(EVIDENCE_WORK))
     log, total = target.log_margin, 0.0
     for sign, density, start in (
         (1, target.log_posterior, target.start),
         (-1, target.log_prior, target.before),
     ):
         found = integrate(
-            density, *start, error=each, seconds=seconds / 4, seed=2 * seed + (sign > 0),
+            density, *start, error=each, seed=2 * seed + (sign > 0), most=most, clock=clock,
             pilot=target.pilot if sign > 0 else PILOT,
         )  # fmt: skip
         value, off = found.log_integral, found.error
         if off > each and found.effective < 0.02 * len(found.points):
-            draws = chain_draws(target, after=sign > 0, seconds=seconds / 4, seed=seed)
+            draws = chain_draws(target, after=sign > 0, effort=effort, seconds=clock, seed=seed)
             value, off = bridge(density, draws, seed=seed)
         log, total = log + sign * value, math.hypot(total, off)
     return log, total
 
 
-def chain_draws(target: Target, *, after: bool, seconds: float = 10.0, seed: int = 0) -> Floats:
+def chain_draws(
+    target: Target, *, after: bool, effort: float = 1.0, seconds: Seconds = math.inf, seed: int = 0
+) -> Floats:
     """Chains x draws x parameters by data augmentation, of the posterior or the prior."""
     chains = max(16, min(128, 300_000 // target.blocks.width)) if after else 128
-    rng, end = np.random.default_rng(seed), time.monotonic() + seconds
+    rng, clock = np.random.default_rng(seed), Clock.of(seconds)
     margins = margins_of(target.model.sets)
     theta = np.ones((chains, *target.prior.shape)) / target.prior.size
     kept: list[Floats] = []
     step = 0
-    while len(kept) < 40 or (time.monotonic() < end and len(kept) < 400):
+    each = chains * ((target.blocks.width if after else 0) + 4 * len(margins) * target.prior.size)
+    wanted = max(40, min(400, Effort(effort).of(CHAIN_WORK) // (5 * each)))
+    while len(kept) < wanted:
+        clock.check("weighing models")
         hyper = target.prior
         if after:
             flat = np.log(np.maximum(theta.reshape(chains, -1)[:, target.blocks.places], 1e-300))
@@ -272,8 +295,9 @@ def chain_draws(target: Target, *, after: bool, seconds: float = 10.0, seed: int
 
 
 def log_predictive(
-    target: Target, *, error: float = 0.01, seconds: float = 20.0, seed: int = 0
-) -> tuple[float, float]:
+    target: Target, *, error: float = 0.01, effort: float = 1.0, seconds: Seconds = math.inf,
+    seed: int = 0,
+) -> tuple[float, float]:  # fmt: skip
     """The log of the mean of P(release | theta) over the posterior of theta, and its error.
 
     That of the margin C, DM(n_C; a_C + n_C), is in closed form.
@@ -282,10 +306,10 @@ def log_predictive(
         target.log_posterior,
         *target.start,
         error=error / 2,
-        seconds=seconds / 2,
         seed=seed,
-        most=1 << 16,
+        most=min(1 << 16, target.points(Effort(effort).of(EVIDENCE_WORK))),
         pilot=target.pilot,
+        clock=Clock.of(seconds),
     )
     shares, rows = found.shares, max(64, 4_000_000 // target.blocks.width)
     parts = np.array_split(found.points, 1 + len(shares) // rows)

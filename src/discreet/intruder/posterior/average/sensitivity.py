@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Clock, Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.average.average import Average, Weights
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior, chosen
 from discreet.look.progress import track
+from discreet.look.result import Result
+from discreet.release.doors import of_release
 from discreet.release.release import Release
 from discreet.table.cells import Cells, frame, labels
 from discreet.table.formula import Formula
@@ -22,8 +26,19 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class PriorSensitivity:
-    """The beliefs under each prior, smallest first."""
+class PriorSensitivity(Result):
+    """The beliefs under each prior, smallest first.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
+    >>> found = dc.beliefs.prior_sensitivity(release, table.small(), model="saturated")
+    >>> found.ranges(table.small().counts).round(2)
+    array([[0.5 , 0.5 ],
+           [0.08, 0.4 ],
+           [0.3 , 0.45],
+           [0.08, 0.4 ]])
+    """
 
     priors: tuple[float, ...]
     posteriors: tuple[Posterior, ...]
@@ -98,6 +113,7 @@ class PriorSensitivity:
         )
 
 
+@of_release
 def prior_sensitivity(
     release: Release,
     cells: Cells | None = None,
@@ -106,7 +122,8 @@ def prior_sensitivity(
     model: str | Formula = "average",
     weights: Weights = "proper",
     standard_error: float = 0.005,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> PriorSensitivity:
     """Beliefs under Dirichlet priors with each of these hyper-parameters.
@@ -120,11 +137,11 @@ def prior_sensitivity(
     listed = sorted({float(prior) for prior in priors})
     if not listed:
         raise DataError("there is no prior to compare; give at least one number above 0.")
-    cells = chosen(release, cells)
+    cells, clock = chosen(release, cells), Clock.of(seconds)
     found = [
         posterior(
             release, cells, model=model, prior=prior, weights=weights,
-            standard_error=standard_error, seconds=seconds / len(listed), seed=seed,
+            standard_error=standard_error, effort=effort, seconds=clock, seed=seed,
         )
         for prior in track(listed, "comparing priors")
     ]  # fmt: skip

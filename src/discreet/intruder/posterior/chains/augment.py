@@ -9,16 +9,17 @@ those given theta, not of drawn counts (Rao & Blackwell), and errors those of th
 
 from __future__ import annotations
 
-import time
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.exact.asked_counts import Watch
 from discreet.intruder.posterior.exact.blocks import Blocks
-from discreet.intruder.posterior.result import chosen
+from discreet.intruder.posterior.result import MORE, chosen
 from discreet.intruder.posterior.sampled import Draws, Sampled, warn_unless
 from discreet.look.progress import working
 from discreet.models.bayes import bipf, checked_hyper, margins_of
@@ -31,6 +32,7 @@ CHAINS = 256
 BURN = 200
 R_HAT, SETTLED = 1.05, 1.1
 ROUND = 100  # steps between two looks at the errors
+MOST_WORK = 2_000_000_000  # numbers made in all steps, half of them to settle
 EVERY = 10  # of which parameters are kept
 MOST_NUMBERS = 20_000_000
 MOST_AT_ONCE = 2_000_000
@@ -44,14 +46,15 @@ def augment_posterior(
     prior: ArrayLike = 0.5,
     chains: int | None = None,
     standard_error: float | None = 0.002,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
     blocks: Blocks | None = None,
 ) -> Sampled:
     """The distribution of each cell, of the table or a margin, under a model with the release.
 
-    Stops when every probability has the standard error and R-hat is at most 1.05, or warns that
-    the time was too short.
+    Ends when every probability has the standard error and R-hat is at most 1.05, or warns that
+    `effort` times the usual work was too little. `seconds` only stop.
 
     >>> from discreet.table.load import load
     >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
@@ -63,25 +66,29 @@ def augment_posterior(
         raise DataError(f"chains is {chains}; take at least 4, so that they can be compared.")
     model = containing(release, formula)
     cells = chosen(release, cells)
-    end = time.monotonic() + seconds
-    blocks = Blocks.of(release) if blocks is None else blocks
+    clock = Clock.of(seconds)
+    blocks = Blocks.of(release, clock=clock) if blocks is None else blocks
     chains = max(32, min(CHAINS, MOST_AT_ONCE // blocks.width)) if chains is None else chains
-    run = _Run.of(release, model, prior, blocks, Watch.of(blocks, cells), chains, seed)
+    run = _Run.of(release, model, prior, blocks, Watch.of(blocks, cells), chains, seed, clock)
+    most = Effort(effort).of(MOST_WORK) // run.cost
     with working("augmenting"):
-        run.settle(end - seconds / 2)
+        run.settle(most // 2)
         while True:
             run.go(ROUND)
+            if not run.steps:
+                clock.check("augmenting")
             found = run.estimate()
             largest = max((float(e.max(initial=0)) for _, e in found), default=0.0)
             together = run.convergence()["r_hat"] <= R_HAT
             reached = together and (standard_error is None or largest <= standard_error)
-            if reached or time.monotonic() > end:
+            if reached or clock.stopped or run.steps >= most // 2:
                 break
     method = f"data augmentation, {chains:,} chains of {run.steps:,}"
-    method += warn_unless(reached, standard_error, largest, str(model))
+    method += warn_unless(reached, standard_error, largest, str(model), clock)
     return Sampled.made(
         cells, [m for m, _ in found], [e for _, e in found], low=run.watch.low,
         model=str(model), prior=shown(prior), method=method, whole=run.whole(),
+        stopped=clock.sentence(f"{chains:,} chains of {run.steps:,} draws", MORE),
         notes={"reached": reached, "chains": chains, "draws": run.steps} | run.convergence()
         | {"log_predictive": run.predictive()[0], "log_predictive_error": run.predictive()[1]},
     )  # fmt: skip
@@ -97,6 +104,7 @@ class _Run:
     prior: Floats
     theta: Floats
     rng: np.random.Generator
+    clock: Clock
     steps: int = 0
     sums: list[Floats] = field(default_factory=list)
     moments: Floats = field(default_factory=lambda: np.zeros(0))
@@ -106,16 +114,21 @@ class _Run:
     @classmethod
     def of(
         cls, release: Release, model: Formula, prior: ArrayLike, blocks: Blocks, watch: Watch,
-        chains: int, seed: int,
+        chains: int, seed: int, clock: Clock,
     ) -> _Run:  # fmt: skip
         """From draws of the prior, which are wider than the posterior."""
-        shape = tuple(variable.size for variable in release.variables)
+        shape = release.axes.sizes
         a = np.broadcast_to(checked_hyper(prior), shape).astype(np.float64)
         margins, rng = margins_of(model.sets), np.random.default_rng(seed)
         theta = np.ones((chains, *shape)) / a.size
         for _ in range(10):
             theta = bipf(theta, a, margins, rng)
-        return cls(blocks, watch, margins, a, theta, rng)
+        return cls(blocks, watch, margins, a, theta, rng, clock)
+
+    @property
+    def cost(self) -> int:
+        """Numbers that a step makes."""
+        return len(self.theta) * (self.blocks.width + 4 * len(self.margins) * self.prior.size)
 
     def start(self) -> None:
         """Forget what was drawn so far."""
@@ -126,21 +139,25 @@ class _Run:
         self.moments = np.zeros((2, chains, len(self.blocks.codes)))
         self.steps = 0
 
-    def settle(self, until: float) -> None:
+    def settle(self, most: int) -> None:
         """Run in, twice as long each time, until the chains agree about where they are."""
         steps = BURN
         while True:
             self.start()
             self.go(steps)
-            if self.convergence()["r_hat"] <= SETTLED or time.monotonic() > until:
+            self.clock.check("augmenting")
+            if self.convergence()["r_hat"] <= SETTLED or 3 * steps > most:
                 break
             steps *= 2
         self.kept, self.logs = [], []
         self.start()
 
     def go(self, steps: int) -> None:
+        """So many steps more, or those that time allows."""
         chains, places = len(self.theta), self.blocks.places
         for step in range(steps):
+            if self.clock.over():
+                return
             flat = np.maximum(self.theta.reshape(chains, -1)[:, places], 1e-300)
             log_theta = np.log(flat)
             chances = self.blocks.chances(log_theta)
@@ -157,7 +174,7 @@ class _Run:
             counts[:, places] = drawn
             hyper = counts.reshape(self.theta.shape) + self.prior
             self.theta = bipf(self.theta, hyper, self.margins, self.rng)
-        self.steps += steps
+            self.steps += 1
 
     def estimate(self) -> list[tuple[Floats, Floats]]:
         """Of each cell the probabilities and their errors, by the means of the chains."""

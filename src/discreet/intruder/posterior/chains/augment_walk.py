@@ -6,7 +6,7 @@ table; given the table, probabilities are drawn by Bayesian proportional fitting
 
 from __future__ import annotations
 
-import time
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,12 +14,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.chains.augment import containing, shown
-from discreet.intruder.posterior.chains.convergence import Convergence, judge
+from discreet.intruder.posterior.chains.convergence import LEAST, Convergence, judge_in_time
 from discreet.intruder.posterior.chains.walker import Walker, walkers
-from discreet.intruder.posterior.result import Posterior, chosen, counted, tallied
+from discreet.intruder.posterior.result import MORE, Posterior, chosen, counted, tallied
 from discreet.intruder.posterior.weights import CellWeights, Floats, Ints
 from discreet.intruder.tables.split import open_cells, separate, split
 from discreet.look.progress import working
@@ -31,6 +32,8 @@ from discreet.table.keys import Codes, keys
 
 CHAINS = 8
 FIRST = 200
+MOST_WORK = 50_000_000  # of all chains, in the units of a walker's cost
+STEP, DRAWN = 20, 0.1  # what a step and a new probability take
 MOST_COUNTS = 1 << 27
 MOST_LOGS = 1 << 22  # weights that are made anew in every step
 
@@ -43,33 +46,36 @@ def walk_posterior(
     prior: ArrayLike = 0.5,
     chains: int = CHAINS,
     standard_error: float | None = 0.002,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> Posterior:
     """The distribution of each cell, of the table or a margin, under a model with the release."""
     model, cells = containing(release, formula), chosen(release, cells)
     if chains < 2:
         raise DataError(f"chains is {chains}; take at least 2, so that they can be compared.")
-    begun = time.monotonic()
+    clock = Clock.of(seconds)
     with working("augmenting"):
-        run = Run.of(release, model, cells, prior, chains, seed)
-        kept, found = run.until(standard_error, begun, seconds)
+        run = Run.of(release, model, cells, prior, chains, seed, clock)
+        kept, found = run.until(standard_error, Effort(effort), clock)
     method = f"data augmentation, {found.chains} chains x {found.draws:,} draws"
     low, mass = tallied(kept.reshape(-1, len(cells)))
     return Posterior.of(
         cells, mass, low=low, model=str(model), prior=shown(prior),
-        method=method + warn_of(found, str(model)), effective=found.effective, convergence=found,
+        method=method + warn_of(found, str(model), clock), effective=found.effective,
+        convergence=found,
+        stopped=clock.sentence(f"{chains} chains of {found.draws:,} draws", MORE),
     )  # fmt: skip
 
 
-def warn_of(found: Convergence, what: str) -> str:
+def warn_of(found: Convergence, what: str, clock: Clock) -> str:
     """Says loudly what is wrong with chains; the same as words."""
     if found.converged:
         return ""
     said = "; ".join(found.problems)
     warnings.warn(
-        f"{what}: the chains have not converged: {said}. Allow more seconds, or do not use these "
-        "beliefs.",
+        f"{what}: the chains have not converged: {said}. Allow more "
+        f"{'seconds' if clock.stopped else 'effort'}, or do not use these beliefs.",
         ConvergenceWarning,
         stacklevel=3,
     )
@@ -93,16 +99,16 @@ class Run:
     @classmethod
     def of(
         cls, release: Release, model: Formula, cells: Cells, prior: ArrayLike, chains: int,
-        seed: int,
+        seed: int, clock: Clock,
     ) -> Self:  # fmt: skip
         opened, _ = open_cells(release, every_variable=True)
         parts = split(separate(opened))
-        shape = tuple(variable.size for variable in release.variables)
+        shape = release.axes.sizes
         a = np.broadcast_to(checked_hyper(prior), shape).astype(np.float64)
         every = np.arange(len(opened.codes))
         weights = CellWeights.of(_given, str(model))
         found = list(
-            walkers(release, opened.codes, parts, every, weights, None, chains, seed, "auto")
+            walkers(release, opened.codes, parts, every, weights, None, chains, seed, "auto", clock)
         )
         for walker, members in found:
             if walker.space.logs.size > MOST_LOGS:
@@ -120,22 +126,37 @@ class Run:
         )  # fmt: skip
 
     def until(
-        self, standard_error: float | None, begun: float, seconds: float
+        self, standard_error: float | None, effort: Effort, clock: Clock
     ) -> tuple[NDArray[np.signedinteger], Convergence]:
-        """Ever more draws, the earlier ones forgotten, until they are good or time is over."""
-        wanted = FIRST
-        self.go(wanted, begun + seconds / 3)
+        """Ever more draws, the earlier ones forgotten, until they are good or enough work is done.
+
+        Once the time is up, the longest run so far.
+        """
+        wanted, most = FIRST, effort.of(MOST_WORK) // math.ceil(self.cost)
+        kept = self.go(wanted, clock)[:, :0]  # a warm-up, that is forgotten
         while True:
             self.forget()
-            kept = self.go(wanted, begun + seconds)
-            spent = time.monotonic() - begun
-            found = judge(
-                kept, requested=standard_error, accepted=self.accepted, moves=self.moves,
-                seconds=spent,
+            made = self.go(wanted, clock)
+            kept = max(kept, made, key=lambda draws: draws.shape[1])
+            if kept.shape[1] < LEAST:
+                clock.check("augmenting")
+            found = judge_in_time(
+                kept, clock, requested=standard_error, accepted=self.accepted, moves=self.moves,
+                seconds=clock.spent,
             )  # fmt: skip
-            if found.converged or spent > seconds or 4 * kept.size > MOST_COUNTS:
+            if (
+                found.converged or clock.stopped or 4 * wanted > most
+                or 4 * kept.size > MOST_COUNTS
+            ):  # fmt: skip
                 return kept, found
             wanted *= 2
+
+    @property
+    def cost(self) -> float:
+        """What a step of all chains takes."""
+        walks = sum(walker.cost for walker, _ in self.parts)
+        made = DRAWN * self.prior.size * len(self.margins)
+        return len(self.theta) * (STEP * (1 + len(self.parts)) + made + walks)
 
     def forget(self) -> None:
         """Start counting anew."""
@@ -146,15 +167,15 @@ class Run:
         """New ones given the tables, chains x table."""
         return bipf(self.theta, hyper, self.margins, self.rng)
 
-    def go(self, steps: int, until: float) -> NDArray[np.signedinteger]:
-        """Chains x draws x asked cells; fewer draws if the time is over."""
+    def go(self, steps: int, clock: Clock) -> NDArray[np.signedinteger]:
+        """Chains x draws x asked cells; fewer draws if the time is up."""
         from scipy.special import gammaln
 
         kept: list[NDArray[np.signedinteger]] = []
         chains = len(self.theta)
         most = max((walker.space.logs.shape[1] for walker, _ in self.parts), default=1)
         factorials = gammaln(np.arange(most) + 1.0)
-        while len(kept) < steps and (len(kept) < 16 or time.monotonic() < until):
+        while len(kept) < steps and not clock.over():
             counts = np.zeros((chains, self.prior.size))
             counts[:, self.places] = self.table
             hyper = counts.reshape(self.theta.shape) + self.prior
@@ -165,6 +186,8 @@ class Run:
                     _weigh(walker, logs[chain, members], factorials)
                     self.table[chain, members] = walker.run(chain, 1)[0]
             kept.append(self.below.sums(self.table).astype(self.kind))
+        if not kept:
+            return np.zeros((chains, 0, self.below.size), self.kind)
         return np.stack(kept, 1)
 
     @property

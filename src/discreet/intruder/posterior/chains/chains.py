@@ -14,7 +14,7 @@ that no Markov basis is needed.
 
 from __future__ import annotations
 
-import time
+import math
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,11 +24,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.below import Below
-from discreet.intruder.posterior.chains.convergence import Convergence, judge
+from discreet.intruder.posterior.chains.convergence import LEAST, Convergence, judge_in_time
 from discreet.intruder.posterior.chains.walker import Walker, walkers
-from discreet.intruder.posterior.result import Posterior, chosen, counted, fits, tallied
+from discreet.intruder.posterior.result import MORE, Posterior, chosen, counted, fits, tallied
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.split import open_cells, separate, split
 from discreet.look.progress import working
@@ -37,9 +38,10 @@ from discreet.table.cells import Cells
 from discreet.table.table import Table
 
 Steps = Literal["auto", "basis", "dynamic"]
-LEAST = 8
 KEPT = 8_192
-SLICE = 0.2  # seconds between two looks at the clock
+MOST_WORK = 50_000_000  # of all chains, in the units of a walker's cost
+AT_ONCE = 50_000  # of it between two looks at the clock
+JUDGED = 0.5  # work that a draw of a cell takes to be judged
 MOST_COUNTS = 1 << 28
 MOST_AT_ONCE = 1 << 24
 
@@ -51,6 +53,7 @@ class Drawn:
     cells: Cells
     counts: NDArray[np.signedinteger]
     convergence: Convergence
+    stopped: str | None = None
 
 
 def chain_posterior(
@@ -62,7 +65,8 @@ def chain_posterior(
     chains: int = 4,
     draws: int = 1_000,
     standard_error: float | None = None,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
     moves: Steps = "auto",
 ) -> Posterior:
@@ -71,7 +75,8 @@ def chain_posterior(
     All of the table by default; a margin's cell is added up in every draw.
 
     `draws` of each chain at least; then on, until R-hat is 1.01 and every probability has the
-    `standard_error` asked for, or the `seconds` are over: then with a warning.
+    `standard_error` asked for, or `effort` times the usual work is done: then with a warning.
+    `seconds` only stop.
 
     >>> from discreet.table.load import load
     >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
@@ -81,16 +86,16 @@ def chain_posterior(
     weights = CellWeights.dirichlet() if weights is None else weights
     drawn = chain_draws(
         release, cells, weights=weights, start=start, chains=chains, draws=draws,
-        standard_error=standard_error, seconds=seconds, seed=seed, moves=moves,
+        standard_error=standard_error, effort=effort, seconds=seconds, seed=seed, moves=moves,
     )  # fmt: skip
     found = drawn.convergence
-    method = f"{found.chains} chains x {found.draws:,} draws"
+    method = f"{chains} chains x {drawn.counts.shape[1]:,} draws"
     if found.problems:
         said = "; ".join(found.problems)
         method += f", NOT CONVERGED: {said}"
         warnings.warn(
-            f"the chains have not converged after {found.seconds:.1f} seconds: {said}. Allow more "
-            "seconds, or do not use these beliefs.",
+            f"the chains have not converged: {said}. Allow more "
+            f"{'seconds' if drawn.stopped else 'effort'}, or do not use these beliefs.",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -104,6 +109,7 @@ def chain_posterior(
         method=method,
         effective=found.effective,
         convergence=found,
+        stopped=drawn.stopped,
     )
 
 
@@ -116,7 +122,8 @@ def chain_draws(
     chains: int = 4,
     draws: int = 1_000,
     standard_error: float | None = None,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
     moves: Steps = "auto",
 ) -> Drawn:
@@ -138,28 +145,33 @@ def chain_draws(
             f"{chains} chains of {len(cells):,} cells are too much to keep; ask about fewer cells, "
             "as in table.small()."
         )
+    clock, most = Clock.of(seconds), Effort(effort).of(MOST_WORK)
     with working("running chains"):
-        run = _Run.of(release, cells, weights, start, chains, seed, moves)
-        begun = time.monotonic()
-        for part in range(2):  # a warm-up, that is forgotten
-            run.advance(max(25, draws // 8), begun + seconds * (part + 1) / 4)
+        run = _Run.of(release, cells, weights, start, chains, seed, moves, clock)
+        for _ in range(2):  # a warm-up, that is forgotten
+            run.advance(max(25, draws // 8), clock)
+            clock.check("warming up chains")
             run.adapt()
         run.check(weights)
         tallied(run.counts.reshape(-1, len(cells)))  # refuses what spreads too wide to be told
         run.forget()
         wanted = draws
         while True:
-            run.advance(wanted - run.made, begun + seconds)
-            over = time.monotonic() - begun >= seconds
-            found = judge(
-                run.counts, requested=standard_error, accepted=run.accepted, moves=run.moves,
-                seconds=time.monotonic() - begun,
+            run.advance(wanted - run.made, clock)
+            if run.made < LEAST:
+                clock.check("running chains")
+            found = judge_in_time(
+                run.counts, clock, requested=standard_error, accepted=run.accepted,
+                moves=run.moves, seconds=clock.spent,
             )  # fmt: skip
-            if found.converged or over:
-                return Drawn(cells, run.counts, found)
+            run.work += JUDGED * run.counts.size
+            if found.converged or clock.stopped or run.work >= most:
+                had = f"{chains} chains of {run.made:,} draws"
+                return Drawn(cells, run.counts, found, clock.sentence(had, MORE))
             if run.made >= max(draws, KEPT):
                 run.thin()
-            wanted = 2 * run.made
+            allowed = math.ceil((most - run.work) / run.cost)
+            wanted = run.made + min(run.made, allowed)
 
 
 class _Run:
@@ -172,14 +184,13 @@ class _Run:
         self, parts: list[Walker], fixed: NDArray[np.signedinteger], columns: list[Below]
     ) -> None:
         self.parts, self._fixed, self._columns = parts, fixed, columns
-        for part in parts:
-            part.run(0, 0)  # compiles, which is no part of the seconds
+        self.work = 0.0
         self.forget()
 
     @classmethod
     def of(
         cls, release: Release, cells: Cells, weights: CellWeights, start: Table | None,
-        chains: int, seed: int, moves: Steps,
+        chains: int, seed: int, moves: Steps, clock: Clock = UNLIMITED,
     ) -> _Run:  # fmt: skip
         fixed = np.zeros((chains, 1, len(cells)), counted(release))
         if not release.total:
@@ -193,7 +204,7 @@ class _Run:
         fixed[:] = below.sums(settled[None])[0]
         found, columns = [], []
         for walker, members in walkers(
-            release, opened.codes, parts, below.cell, weights, start, chains, seed, moves
+            release, opened.codes, parts, below.cell, weights, start, chains, seed, moves, clock
         ):
             place = np.full(len(opened.codes), -1)
             place[members] = np.arange(len(members))
@@ -217,9 +228,15 @@ class _Run:
         """How many were tried."""
         return sum(int(p.tally[:, [0, 2]].sum()) for p in self.parts)
 
-    def advance(self, draws: int, until: float) -> None:
-        """So many draws more, or those made until then, a few at least."""
-        for size in self._sizes(draws, until):
+    @property
+    def cost(self) -> float:
+        """What a draw of every chain takes, with what it takes to be judged."""
+        chains, _, cells = self._fixed.shape
+        return float(chains * (JUDGED * cells + sum(part.cost for part in self.parts)) + 1)
+
+    def advance(self, draws: int, clock: Clock = UNLIMITED) -> None:
+        """So many draws more, or those made until the time is up."""
+        for size in self._sizes(draws, clock):
             block = np.repeat(self._fixed, size, axis=1)
             with ThreadPoolExecutor() as pool:
                 tasks = [
@@ -231,16 +248,14 @@ class _Run:
                     pairs.add(task.result(), target)
             self._kept.append(block)
             self.made += size
+            self.work += size * len(block) * sum(part.cost for part in self.parts)
 
-    def _sizes(self, draws: int, until: float) -> Iterator[int]:
-        size, done = LEAST, 0
-        most = max(LEAST, MOST_AT_ONCE // max(1, sum(len(p.cell) for p in self._columns)))
-        while done < draws and (self.made < LEAST or time.monotonic() < until):
-            size, begin = min(size, draws - done), time.monotonic()
-            yield size
-            done += size
-            if time.monotonic() - begin < SLICE / 2:
-                size = min(2 * size, most)
+    def _sizes(self, draws: int, clock: Clock) -> Iterator[int]:
+        most = MOST_AT_ONCE // max(1, sum(len(p.cell) for p in self._columns))
+        most = max(1, min(most, int(AT_ONCE / self.cost)))
+        while draws > 0 and not clock.over():
+            yield min(most, draws)
+            draws -= most
 
     def forget(self) -> None:
         self._kept, self.made = list[NDArray[np.signedinteger]](), 0

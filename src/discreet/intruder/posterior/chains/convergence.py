@@ -9,15 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
+from discreet.errors import Stopped
+from discreet.look.result import Result
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
 BATCHES = 25  # of each chain
 R_HAT = 1.01
+FEW_COUNTS = 1 << 17  # that are judged after the time is up
+LEAST = 8  # draws of a chain
 
 
 @dataclass(frozen=True, eq=False)
-class Convergence:
+class Convergence(Result):
     """What the chains say of themselves, cell by cell, and what is wrong with them if anything.
 
     `r_hat` and the effective sample sizes are rank-normalised (Vehtari et al. 2021); `error` is
@@ -82,16 +87,27 @@ class Convergence:
         }
 
 
+def judge_in_time(counts: NDArray[np.signedinteger], clock: Clock, **more: Any) -> Convergence:
+    """By some of the draws only if the time is up."""
+    try:
+        return judge(counts, clock=clock, **more)
+    except Stopped:
+        step = min(1 + counts.size // FEW_COUNTS, max(1, counts.shape[1] // LEAST))
+        return judge(counts[:, ::step], **more)
+
+
 def judge(
-    counts: NDArray[np.signedinteger], *, requested: float | None, **more: Any
-) -> Convergence:
+    counts: NDArray[np.signedinteger], *, requested: float | None, clock: Clock = UNLIMITED,
+    **more: Any,
+) -> Convergence:  # fmt: skip
     """From chains x draws x cells."""
     chains, draws, cells = counts.shape
-    error, effective = errors(counts)
+    error, effective = errors(counts, clock)
     r_hat, bulk = np.ones(cells), np.full(cells, float(chains * draws))
     tail = bulk.copy()
     array_stats: Any = import_module("arviz_stats.base").array_stats
     for cell in np.flatnonzero(np.ptp(counts.reshape(-1, cells), axis=0)):
+        clock.check("judging chains")
         series = counts[:, :, cell].astype(np.float64)
         with np.errstate(all="ignore"):
             r_hat[cell] = array_stats.rhat(series)
@@ -115,7 +131,7 @@ def judge(
     )  # fmt: skip
 
 
-def errors(counts: NDArray[np.signedinteger]) -> tuple[Floats, Floats]:
+def errors(counts: NDArray[np.signedinteger], clock: Clock = UNLIMITED) -> tuple[Floats, Floats]:
     """Of each cell the largest standard error of a probability, and the fewest effective draws.
 
     By the spread of batch means over all chains; never less than that of independent draws, and
@@ -128,6 +144,7 @@ def errors(counts: NDArray[np.signedinteger]) -> tuple[Floats, Floats]:
     error, effective = np.zeros(cells), np.full(cells, float(total))
     batch = np.repeat(np.arange(len(used)), length)
     for cell in range(cells):
+        clock.check("judging chains")
         series = used[:, :, cell].ravel().astype(np.int64)
         series -= series.min()
         size = int(series.max()) + 1

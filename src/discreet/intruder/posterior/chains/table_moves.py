@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.intruder.tables.net import PRIME, Search
 from discreet.intruder.tables.proposal import BROAD, EVEN, _moments, _regressions
 from discreet.intruder.tables.split import Ints, System
@@ -37,7 +38,7 @@ def cubes(release: Release, system: System, rng: np.random.Generator) -> Ints:
 
     A released margin misses a variable of the set, and along that variable the signs cancel.
     """
-    shape = tuple(variable.size for variable in release.variables)
+    shape = release.axes.sizes
     room = min(MOST_MOVES, MOST_ENTRIES // len(system.sizes))
     found = [np.zeros((0, len(system.sizes)), np.int64)]
     sets = [s for s in unreleased(release.formula.sets, len(shape)) if s.bit_count() <= 10]
@@ -89,10 +90,10 @@ def kept(moves: Ints, system: System) -> Ints:
 class Kernel:
     """The moves that keep all sums, as a space of real vectors; some columns can be held."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, clock: Clock = UNLIMITED) -> None:
         from scipy.linalg import null_space
 
-        self.system = system
+        self.system, self.clock = system, clock
         self.basis: Floats = null_space(system.matrix().astype(float), rcond=1e-10)
 
     @property
@@ -101,6 +102,7 @@ class Kernel:
 
     def hold(self, order: Ints, freedom: int) -> Floats:
         """A basis of what is left when columns in `order` are held, `freedom` numbers or fewer."""
+        self.clock.check("looking for moves")
         left = self.basis
         for column in order:
             if left.shape[1] <= freedom:
@@ -188,10 +190,10 @@ def edges(release: Release, codes: Codes) -> Edges:
     """
     from discreet._kernels.chains import Edges
 
-    shape = tuple(variable.size for variable in release.variables)
+    shape = release.axes.sizes
     steps = np.array([math.prod(shape[v + 1 :]) for v in range(len(shape))], np.int64)
     parts = codes.astype(np.int64) * steps
-    index = {name: place for place, name in enumerate(release.names)}
+    index = release.axes.place
     covered = {name for table in release.tables for name in table.names}
     side, shared, shift = [], [], []
     tree = release.formula.junction_tree

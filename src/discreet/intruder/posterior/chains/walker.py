@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.errors import DataError, InconsistentRelease, SolverError
 from discreet.intruder.posterior.chains.markov_bases import DEGREES, minimal_basis
 from discreet.intruder.posterior.chains.table_moves import (
@@ -23,11 +24,11 @@ from discreet.intruder.posterior.chains.table_moves import (
 from discreet.intruder.posterior.exact.decomposable import draw_tables
 from discreet.intruder.posterior.weights import CellWeights, Floats
 from discreet.intruder.tables.split import NOTHING_FITS, Ints, Split, System
+from discreet.look.words import plural
 from discreet.release.release import Release
 from discreet.table.keys import Codes
 from discreet.table.lattice import bits
 from discreet.table.table import Table
-from discreet.table.words import several
 
 if TYPE_CHECKING:
     from discreet._kernels.chains import Edges, Fills, Moves, Space
@@ -36,10 +37,13 @@ EXCLUDED = -1e9  # the log weight of what has none, so that a chain can leave it
 MOST_LOGS = 1 << 26
 CHUNK = 1 << 20
 TRIES = 300
+AT_ONCE = 10_000_000  # numbers looked at between two looks at the clock
 CIRCUITS = 200
 LEAST = 16  # slides between two draws
 STUCK = 0.02  # share of slides that change something, below which fills have to do it
 SLIDE, FILL, NARROW = 0.15, 10.0, 0.05  # what a slide, a fill and a sum in it cost, about
+LOOK = 0.0015  # what each column of a fill takes for each sum, in the worst case
+MOST_NODES = 100_000  # of the program that finds a first table
 
 
 @dataclass(eq=False)
@@ -76,6 +80,15 @@ class Walker:
             )  # fmt: skip
         return out
 
+    @property
+    def cost(self) -> float:
+        """What a draw of one chain takes."""
+        from discreet._kernels.chains import Edges
+
+        sums = 0 if isinstance(self.how, Edges) else len(self.how[1].net.members)
+        fill = FILL + (NARROW + LOOK * self.space.columns) * sums
+        return self.times * (SLIDE * self.slides + self.refills * fill)
+
     def adapt(self) -> None:
         """Fill more often if hardly any slide changes anything; before the draws that count."""
         tried, made = self.tally[:, :2].sum(0).tolist()
@@ -92,7 +105,7 @@ class Walker:
 
 def walkers(
     release: Release, codes: Codes, parts: Split, asked: Ints, weights: CellWeights,
-    start: Table | None, chains: int, seed: int, moves: str,
+    start: Table | None, chains: int, seed: int, moves: str, clock: Clock = UNLIMITED,
 ) -> Iterator[tuple[Walker, Ints]]:  # fmt: skip
     """Chains for each block with a cell that is asked about, and the block's columns."""
     seeds = np.random.SeedSequence(seed)
@@ -111,13 +124,13 @@ def walkers(
             begin = None if start is None else start.lookup(_named(release, start, system.codes))
             yield (
                 _walker(release, system, space, sizes, begin, np.random.default_rng(first), rngs,
-                        moves == "basis"),
+                        moves == "basis", clock),
                 members,
             )  # fmt: skip
 
 
 def _named(release: Release, table: Table, codes: Codes) -> Codes:
-    return codes[:, [release.names.index(name) for name in table.names]]
+    return codes[:, release.axes.places(table.names)]
 
 
 def space_of(release: Release, system: System, weights: CellWeights) -> tuple[Space, Floats]:
@@ -133,11 +146,11 @@ def space_of(release: Release, system: System, weights: CellWeights) -> tuple[Sp
     low = np.concatenate([system.low, system.floors[ranges]])
     high = np.concatenate([system.high, system.ceilings[ranges]])
     most = max(2, int(high.max()))
-    shape = tuple(variable.size for variable in release.variables)
+    shape = release.axes.sizes
     rows, kind = np.unique(weights.rows(system.codes, shape), axis=0, return_inverse=True)
     if (len(rows) + 1) * most > MOST_LOGS:
         raise DataError(
-            f"counts up to {most:,} in {several(len(rows), 'kind')} of cells are too many to "
+            f"counts up to {most:,} in {plural(len(rows), 'kind')} of cells are too many to "
             "weigh; ask about a table with fewer cells or smaller counts."
         )
     logs = np.zeros((len(rows) + 1, most + 1))
@@ -160,13 +173,13 @@ def space_of(release: Release, system: System, weights: CellWeights) -> tuple[Sp
 
 def _walker(
     release: Release, system: System, space: Space, sizes: Floats, start: Ints | None,
-    rng: np.random.Generator, rngs: list[np.random.Generator], basis: bool,
+    rng: np.random.Generator, rngs: list[np.random.Generator], basis: bool, clock: Clock,
 ) -> Walker:  # fmt: skip
     n = len(system.sizes)
     slides = max(LEAST, n)
-    kernel = Kernel(system) if n <= MOST_COLUMNS else None
+    kernel = Kernel(system, clock) if n <= MOST_COLUMNS else None
     ways = fills(system, sizes, None if basis else kernel, rng)
-    states = _starts(system, space, ways, start, rngs)
+    states = _starts(system, space, ways, start, rngs, clock)
     if basis:
         moves = _basis(release, system)
         return Walker(space, (listed(moves, system), ways), slides, 0.0, states, rngs)
@@ -197,7 +210,7 @@ def listed(moves: Ints, system: System) -> Moves:
 
 def _basis(release: Release, system: System) -> Ints:
     """A minimal Markov basis, the moves within the block."""
-    shape = tuple(variable.size for variable in release.variables)
+    shape = release.axes.sizes
     margins = [tuple(bits(s)) for s in release.formula.sets]
     pairs = sorted(margins) == [(0, 1), (0, 2), (1, 2)]
     degree = DEGREES.get(tuple(sorted(shape)), 0) if pairs else 0
@@ -215,16 +228,15 @@ def _basis(release: Release, system: System) -> Ints:
 
 
 def _starts(
-    system: System, space: Space, ways: Fills, start: Ints | None, rngs: list[np.random.Generator]
-) -> list[Ints]:
+    system: System, space: Space, ways: Fills, start: Ints | None,
+    rngs: list[np.random.Generator], clock: Clock,
+) -> list[Ints]:  # fmt: skip
     """A table for each chain: drawn, or the one given, or by an integer program."""
-    from discreet._kernels.chains import begin
-
     states = []
     for chain, rng in enumerate(rngs):
         x = np.zeros(len(space.low), np.int64)
-        if (chain == 0 and start is not None) or not begin(ways, space, TRIES, x, rng):
-            found = start if start is not None else _solved(system, rng)
+        if (chain == 0 and start is not None) or not _begun(ways, space, x, rng, clock):
+            found = start if start is not None else _solved(system, rng, clock)
             x[: space.columns] = found
             for r, row in enumerate(np.flatnonzero(~system.exact_rows)):
                 x[space.columns + r] = found[system.rows[row]].sum()
@@ -232,7 +244,20 @@ def _starts(
     return states
 
 
-def _solved(system: System, rng: np.random.Generator) -> Ints:
+def _begun(ways: Fills, space: Space, x: Ints, rng: np.random.Generator, clock: Clock) -> bool:
+    """Is a table drawn?"""
+    from discreet._kernels.chains import begin
+
+    left, size = TRIES, max(1, AT_ONCE // max(1, space.columns * len(ways.net.members)))
+    while left > 0:
+        clock.check("looking for tables to start from")
+        if begin(ways, space, min(size, left), x, rng):
+            return True
+        left -= size
+    return False
+
+
+def _solved(system: System, rng: np.random.Generator, clock: Clock) -> Ints:
     """A table of the block that is least by random costs."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
@@ -245,11 +270,12 @@ def _solved(system: System, rng: np.random.Generator) -> Ints:
         integrality=np.ones(n),
         bounds=Bounds(system.low, system.high),
         constraints=LinearConstraint(matrix.tocsr(), system.floors, system.ceilings),
-        options={"time_limit": 60.0},
+        options={"node_limit": MOST_NODES, "time_limit": min(clock.left, 1e9)},
     )
     if found.status == 2:
         raise InconsistentRelease(NOTHING_FITS)
     if found.x is None:
+        clock.check("looking for tables to start from")
         raise SolverError("no table to start a chain from was found; give one as start.")
     return np.asarray(np.rint(found.x), np.int64)
 

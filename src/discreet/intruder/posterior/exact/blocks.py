@@ -8,16 +8,16 @@ Blocks of cells that no published sum ties together are independent, and each is
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.errors import DataError, SolverError
 from discreet.intruder.posterior.result import fits
-from discreet.intruder.tables.enumerate import _listed
+from discreet.intruder.tables.enumerate import listed
 from discreet.intruder.tables.split import Ints, open_cells, separate, split
 from discreet.look.progress import working
 from discreet.release.release import Release
@@ -26,6 +26,7 @@ from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
 MOST_NUMBERS = 300_000
+MOST_LOOKED = 2_000_000_000  # numbers, to list the tables of a block
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,21 +60,21 @@ class Blocks:
     blocks: tuple[Block, ...]
 
     @classmethod
-    def of(cls, release: Release, *, limit: int = MOST_NUMBERS, seconds: float = 5.0) -> Blocks:
+    def of(cls, release: Release, *, limit: int = MOST_NUMBERS, clock: Clock = UNLIMITED) -> Blocks:
         """Refuses a release with a block whose tables are too many to list."""
         from scipy.special import gammaln
 
         if not release.total:
             raise DataError("the release counts nobody, and there is nothing to believe.")
         cells, _ = open_cells(release, every_variable=True)
-        shape = tuple(variable.size for variable in release.variables)
-        parts, until = split(separate(cells)), time.monotonic() + seconds
+        shape = release.axes.sizes
+        parts = split(separate(cells))
         blocks, free = [], np.zeros(len(cells.codes), bool)
         with working("listing tables"):
             for system, columns in zip(parts.blocks, parts.columns, strict=True):
                 most = limit // len(columns)
                 try:
-                    tables = _listed(system, most, until)
+                    tables = listed(system, most, MOST_LOOKED, clock)
                 except SolverError:
                     tables = np.zeros((most + 1, 0), np.int64)
                 if len(tables) > most:
@@ -135,7 +136,7 @@ class Blocks:
         """Of one table, for each row of parameters; -inf if it does not fit."""
         if not fits(self.release, table):
             return np.full(len(log_theta), -np.inf)
-        at = [table.names.index(name) for name in self.release.names]
+        at = table.axes.places(self.release.names)
         counts = table.reorder(self.release.names) if at != sorted(at) else table
         n = counts.lookup(self.codes)
         return self.log_chances(n[None], log_theta)[:, 0]

@@ -23,24 +23,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.bounds.reduce import reduce_sets
 from discreet.intruder.posterior.exact.fibre import exact_posterior
-from discreet.intruder.posterior.exact.jointree import Join
-from discreet.intruder.posterior.result import MOST_VALUES, Posterior, chosen, fits, tallied
+from discreet.intruder.posterior.exact.jointree import MOST_TERMS, Join
+from discreet.intruder.posterior.result import MORE, MOST_VALUES, Posterior, chosen, fits, tallied
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.look.progress import track
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.keys import keys, unravel
-from discreet.table.lattice import bits
 from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MODEL = "decomposable model of the release"
-QUICK = 15.0  # seconds for a sum over tables
 BATCH = 1 << 22  # counts held at once
+AT_ONCE = 1 << 24  # people matched between two looks at the clock
 MOST_KEPT = 1 << 26  # counts kept of all draws
 MOST_MATCHED = 1 << 23  # people who are matched one by one
 MOST_DEALT = 10**9  # as numpy has it
@@ -51,7 +51,8 @@ def decomposable_posterior(
     cells: Cells | None = None,
     *,
     draws: int | None = None,
-    seconds: float = math.inf,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> Posterior:
     """The distribution of each cell under the model whose cliques are the released margins.
@@ -67,22 +68,22 @@ def decomposable_posterior(
            [0.3932, 0.4695, 0.1374]])
     """
     join, cells = Join.of(release), chosen(release, cells)
-    whole = Matching(release, join, seconds)
+    whole, clock = Matching(release, join, effort), Clock.of(seconds)
     more: dict[str, Any] = {"model": MODEL, "prior": None, "whole": whole}
     if draws is not None:
-        low, seen = _tallied(join, cells, draws, seed)
+        made, low, seen = _tallied(join, cells, draws, seed, clock)
         return Posterior.of(
-            cells, seen, low=low, method=f"{draws:,} independent draws", effective=float(draws),
-            **more,
+            cells, seen, low=low, method=f"{made:,} independent draws", effective=float(made),
+            stopped=clock.sentence(f"{made:,} of {draws:,} tables were drawn", MORE), **more,
         )  # fmt: skip
     part = without_leaves(release, cells.names)
     if set(part.names) != set(cells.names):
         weights = CellWeights.multinomial()
-        summed = exact_posterior(part, cells, weights=weights, seconds=min(seconds, QUICK))
+        summed = exact_posterior(part, cells, weights=weights, effort=effort, seconds=clock)
         return dataclasses.replace(summed, method="exact, sum over tables", **more)
     own, codes = Join.of(part), cells.project(part.names)
     low, starts = own.support(codes)
-    mass = own.distributions(codes, seconds)
+    mass = own.distributions(codes, most=Effort(effort).of(MOST_TERMS), clock=clock)
     return Posterior(
         cells.variables, cells.codes, low, starts, mass, method="exact, closed form", **more
     )
@@ -94,35 +95,51 @@ def without_leaves(release: Release, names: tuple[str, ...]) -> Release:
     A variable that stands in one clique only is one more thing that is told of people who are
     matched by others: without it, they are matched just the same.
     """
-    index = {name: place for place, name in enumerate(release.names)}
+    index = release.axes.place
     sets = reduce_sets(release.formula.sets, sum(1 << index[name] for name in names))
     left = reduce(or_, sets, 0)
     if not left:
         return release
     variables = [v for v in release.variables if left >> index[v.name] & 1]
-    tables = [release.table([release.names[p] for p in bits(s)]) for s in sets if s]
+    tables = [release.table(release.axes.names_of(s)) for s in sets if s]
     return Release.of(tables, variables)
 
 
-def _tallied(join: Join, cells: Cells, draws: int, seed: int) -> tuple[Ints, list[Floats]]:
-    """How often each cell had each count, from its lowest on."""
+def _tallied(
+    join: Join, cells: Cells, draws: int, seed: int, clock: Clock
+) -> tuple[int, Ints, list[Floats]]:
+    """How many draws time allowed; how often each cell had each count, from its lowest on."""
     high = np.full(len(cells), join.items, np.int64)
     for clique in join.cliques:
         inside = [name for name in clique.names if name in cells.names]
         np.minimum(high, clique.margin(inside).lookup(cells.project(inside)), out=high)
-    batches = _batches(join, cells, draws, seed)
+    batches = _in_time(_batches(join, cells, draws, seed), draws, clock)
     if float(high.sum()) > MOST_VALUES:
         if draws * len(cells) > MOST_KEPT:
             raise DataError(
                 f"{draws:,} draws of {len(cells):,} cells are too many to keep; ask about fewer "
                 "cells, or draw fewer tables."
             )
-        return tallied(np.concatenate(list(batches)))
+        kept = np.concatenate(list(batches))
+        return len(kept), *tallied(kept)
     starts = np.append(0, np.cumsum(high + 1))
     seen = np.zeros(starts[-1], np.int64)
+    made = 0
     for counts in batches:
+        made += len(counts)
         seen += np.bincount((counts + starts[:-1]).ravel(), minlength=len(seen))
-    return np.zeros(len(cells), np.int64), [seen[a:b] / draws for a, b in pairwise(starts)]
+    return made, np.zeros(len(cells), np.int64), [seen[a:b] / made for a, b in pairwise(starts)]
+
+
+def _in_time(
+    batches: Iterator[NDArray[np.int32]], draws: int, clock: Clock
+) -> Iterator[NDArray[np.int32]]:
+    """Until the time is up; at least one."""
+    for counts in batches:
+        yield counts
+        draws -= len(counts)
+        if draws > 0 and clock.over():
+            return
 
 
 def draw(
@@ -157,8 +174,7 @@ def _dealt(join: Join, seed: np.uint64) -> Table:
     for clique in join.cliques[1:]:
         shared = [name for name in clique.names if name in table.names]
         here, there = (
-            keys(t.codes[:, [t.names.index(name) for name in shared]], t.margin(shared).shape)
-            for t in (table, clique)
+            keys(t.codes[:, t.axes.places(shared)], t.margin(shared).shape) for t in (table, clique)
         )
         rows, columns, counts = [], [], []
         for group in np.unique(here):
@@ -200,7 +216,8 @@ def _batches(join: Join, cells: Cells, draws: int, seed: int) -> Iterator[NDArra
     join = join.over(cells.variables)
     wanted, place = np.unique(join.keys(cells.codes), return_inverse=True)
     table = index(wanted)
-    parts = math.ceil(draws / max(1, min(500, BATCH // max(1, len(wanted)))))
+    most = min(500, BATCH // max(1, len(wanted)), AT_ONCE // max(1, join.items))
+    parts = math.ceil(draws / max(1, most))
     for part in track(np.array_split(seeds, parts), "drawing tables"):
         counts = np.zeros((len(part), len(wanted)), np.int32)
         match_counts(join.tree, join.items, part, *table, counts)
@@ -213,7 +230,7 @@ class Matching:
 
     release: Release
     join: Join
-    seconds: float = math.inf  # for the entropy
+    effort: float = 1.0  # for the entropy
 
     @property
     def tables(self) -> int | None:
@@ -223,7 +240,7 @@ class Matching:
     @cached_property
     def entropy(self) -> float:
         """Of the table, in nats."""
-        return self.join.expected_log_factorials(self.seconds) - self.join.log_ways
+        return self.join.expected_log_factorials(Effort(self.effort)) - self.join.log_ways
 
     def log_probability(self, table: Table) -> float:
         """Of one table; -inf if it does not fit."""

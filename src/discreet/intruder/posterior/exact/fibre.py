@@ -8,19 +8,19 @@ problem for each income.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.exact.listing import listed
 from discreet.intruder.posterior.exact.pieces import Tied
-from discreet.intruder.posterior.exact.transfer import Transfer
+from discreet.intruder.posterior.exact.transfer import MOST_ENTRIES, Transfer
 from discreet.intruder.posterior.result import Posterior, chosen, fits, held
 from discreet.intruder.posterior.weights import CellWeights, Floats
 from discreet.intruder.tables.split import Ints, Split, System, _system, open_cells, split
@@ -33,6 +33,7 @@ from discreet.table.table import Table
 MOST_COLUMNS = 2_000
 MOST_TERMS = 1e9
 MOST_SUMMED = 1 << 23
+LIMIT = 5_000_000
 
 
 def exact_posterior(
@@ -40,15 +41,16 @@ def exact_posterior(
     cells: Cells | None = None,
     *,
     weights: CellWeights | None = None,
-    limit: int = 5_000_000,
-    seconds: float = 60.0,
+    limit: int = LIMIT,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
 ) -> Posterior:
     """The distribution of each cell, of the table or a margin, over the tables that fit.
 
     All of the table by default; of a margin's cell, that of the sum of the cells below it.
     `weights` are those of the saturated model with Dirichlet prior 1/2 by default. Refuses if a
     block is too large for both ways to sum over its tables: state by state, or one by one with at
-    most `limit` tables in `seconds`.
+    most `limit` tables; `effort` is how many times the usual work both may take.
 
     >>> from discreet.table.load import load
     >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
@@ -59,9 +61,9 @@ def exact_posterior(
     array([0.4994, 0.5006, 0.    ])
     """
     weights = CellWeights.dirichlet() if weights is None else weights
-    cells, until = chosen(release, cells), time.monotonic() + seconds
-    fibre = Fibre.of(release, weights, limit=limit, seconds=seconds)
-    low, mass = fibre.beliefs(cells, limit=limit, until=until)
+    cells, clock = chosen(release, cells), Clock.of(seconds)
+    fibre = Fibre.of(release, weights, limit=limit, effort=effort, seconds=clock)
+    low, mass = fibre.beliefs(cells, limit=limit, effort=effort, seconds=clock)
     return Posterior.of(
         cells,
         mass,
@@ -93,13 +95,16 @@ class Fibre:
     log_total: float
 
     @classmethod
-    def of(cls, release: Release, weights: CellWeights, *, limit: int, seconds: float) -> Fibre:
+    def of(
+        cls, release: Release, weights: CellWeights, *, limit: int = LIMIT, effort: float = 1.0,
+        seconds: Seconds = math.inf,
+    ) -> Fibre:  # fmt: skip
         """Sum over the tables of each block."""
         if not release.total:
             return cls._empty(release, weights)
-        until = time.monotonic() + seconds
+        clock = Clock.of(seconds)
         cells, _ = open_cells(release, every_variable=True)
-        rows = weights.rows(cells.codes, tuple(v.size for v in release.variables))
+        rows = weights.rows(cells.codes, release.axes.sizes)
         column, system = _columns(cells, merge=weights.additive)
         totals = rows
         if weights.additive:
@@ -120,8 +125,7 @@ class Fibre:
                     weights.table(totals[c], int(high), int(low))
                     for c, low, high in zip(members, block.low, block.high, strict=True)
                 ]
-                left = max(0.0, until - time.monotonic())
-                log, number, found = _sum_over(block, logs, limit=limit, seconds=left)
+                log, number, found = _sum_over(block, logs, limit, Effort(effort), clock)
                 tables, log_total = tables * number, log_total + log
                 for c, chances in zip(members, found, strict=True):
                     mass[c] = chances
@@ -158,7 +162,7 @@ class Fibre:
     # What is believed about cells
 
     def beliefs(
-        self, cells: Cells, *, limit: int = 5_000_000, until: float = math.inf
+        self, cells: Cells, *, limit: int = LIMIT, effort: float = 1.0, seconds: Seconds = math.inf
     ) -> tuple[Ints, list[Floats]]:
         """The least count of each cell, of the table or a margin, and the chances from it on."""
         if not cells.names or self.release.formula.contains(cells.names):
@@ -167,14 +171,17 @@ class Fibre:
         _, first, place = np.unique(
             keys(cells.codes, cells.shape), return_index=True, return_inverse=True
         )
+        clock = Clock.of(seconds)
         below = Below.of(self.release.names, self.codes, cells.take(first))
-        found = [_added(terms) for terms in self._terms(below, limit, until)]
+        found = [_added(terms) for terms in self._terms(below, limit, Effort(effort), clock)]
         return (
             np.array([low for low, _ in found], np.int64)[place],
             [found[row][1] for row in place],
         )
 
-    def _terms(self, below: Below, limit: int, until: float) -> list[list[tuple[int, Floats]]]:
+    def _terms(
+        self, below: Below, limit: int, effort: Effort, clock: Clock
+    ) -> list[list[tuple[int, Floats]]]:
         """Of each asked cell, the independent parts that it is the sum of."""
         terms: list[list[tuple[int, Floats]]] = [[] for _ in range(below.size)]
         tied: dict[int, list[tuple[int, Ints]]] = {}
@@ -196,7 +203,7 @@ class Fibre:
                 lambda row, low, high: self.weights.table(row, high, low),
             ).sums(
                 [np.searchsorted(inside, members) for _, members in groups],
-                limit=limit, seconds=max(0.0, until - time.monotonic()),
+                limit=limit, effort=effort, clock=clock,
             )  # fmt: skip
             for (asked, _), part in zip(groups, sums, strict=True):
                 terms[asked].append(part)
@@ -260,7 +267,7 @@ class Fibre:
             return -math.inf
         if not len(self.codes):
             return 0.0
-        places = [self.release.names.index(name) for name in table.names]
+        places = self.release.axes.places(table.names)
         counts = table.lookup(self.codes[:, places])
         return float(np.sum(self.weights.log(self.rows, counts))) - self.log_total
 
@@ -292,7 +299,7 @@ def _columns(cells: OpenCells, *, merge: bool) -> tuple[Ints, System]:
 
 
 def _sum_over(
-    block: System, logs: list[Floats], *, limit: int, seconds: float
+    block: System, logs: list[Floats], limit: int, effort: Effort, clock: Clock
 ) -> tuple[float, int, list[Floats]]:
     """The log of a block's total weight, how many tables it has, and its columns' distributions."""
     if len(block.sizes) > MOST_COLUMNS:
@@ -300,9 +307,9 @@ def _sum_over(
             f"{len(block.sizes):,} open cells of the release hang together, more than "
             f"{MOST_COLUMNS:,}, too many to sum over the tables; draw them instead."
         )
-    transfer = Transfer.of(block, until=time.monotonic() + seconds)
+    transfer = Transfer.of(block, limit=effort.of(MOST_ENTRIES), clock=clock)
     if transfer is None:
-        return listed(block, logs, limit=limit, seconds=seconds)
+        return listed(block, logs, limit=limit, effort=effort, clock=clock)
     ways = [
         [math.comb(int(low) + x + size - 1, size - 1) for x in range(len(log))] if size > 1 else ()
         for size, low, log in zip(block.sizes, block.low, logs, strict=True)

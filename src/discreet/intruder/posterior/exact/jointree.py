@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
+from discreet.effort import UNLIMITED, Clock, Effort
 from discreet.errors import DataError
 from discreet.intruder.posterior.result import held
 from discreet.look.progress import working
+from discreet.look.words import plural
 from discreet.release.release import Release
 from discreet.table.graph import JunctionTree
 from discreet.table.keys import LARGEST_KEY, Codes, keys, unravel
 from discreet.table.table import Table
-from discreet.table.words import several
 
 if TYPE_CHECKING:
     from discreet._kernels.matching import Tree
@@ -31,10 +31,11 @@ Ints = NDArray[np.int64]
 Names = tuple[str, ...]
 MOST_OPEN = 1 << 22
 MOST_ITEMS = 1 << 31
-MOST_TERMS = 1e11
+MOST_TERMS = 40_000_000_000
+ENTROPY_TERMS = 3_000_000_000
 MOST_COUNT = 1 << 23  # of a cell
 MOST_LOGS = 1 << 20  # larger log factorials are worked out when they are needed
-AT_ONCE = 2e8  # terms between two looks at the clock
+AT_ONCE = 5e7  # terms between two looks at the clock
 MOST_OF_A_CELL = 2e8
 WIDE = 13.0  # roots of a count that hold all but 1e-36 of what is kept of it
 
@@ -65,7 +66,7 @@ class Join:
                 f"the release has no closed form: {why}. Sum over its tables (exact_posterior) or "
                 "draw them by a chain."
             )
-        shape = tuple(variable.size for variable in release.variables)
+        shape = release.axes.sizes
         if math.prod(shape) >= LARGEST_KEY or (release.total or 0) >= MOST_ITEMS:
             raise DataError(
                 f"a table of {math.prod(shape):.3g} cells and {release.total:,} people is too "
@@ -149,7 +150,7 @@ class Join:
 
     def _groups(self, table: Table, shared: Names) -> Ints:
         """The cell of the separator that each cell of a clique belongs to."""
-        places = [table.names.index(name) for name in shared]
+        places = table.axes.places(shared)
         shape = [table.shape[place] for place in places]
         return np.unique(keys(table.codes[:, places], shape), return_inverse=True)[1].astype(
             np.int64
@@ -184,8 +185,10 @@ class Join:
         low = np.where((cliques == 0).any(1), 0, low)
         return low, np.append(0, np.cumsum(cliques.min(1) - low + 1))
 
-    def distributions(self, codes: Codes, seconds: float = math.inf) -> Floats:
-        """The probabilities of all cells, in the layout of `support`."""
+    def distributions(
+        self, codes: Codes, *, most: int = MOST_TERMS, clock: Clock = UNLIMITED
+    ) -> Floats:
+        """The probabilities of all cells, in the layout of `support`, by at most so many terms."""
         from scipy.special import gammaln
 
         from discreet._kernels.matching import chain
@@ -196,31 +199,27 @@ class Join:
         edges = separators.shape[1]
         near, far = (np.minimum(least, 3 + WIDE * np.sqrt(least * n)) for n in (1, edges))
         terms = near * (1 + far * max(0, edges - 1))
-        if terms.sum() > MOST_TERMS or terms.max(initial=0) > MOST_OF_A_CELL:
+        if terms.sum() > most or terms.max(initial=0) > MOST_OF_A_CELL:
             raise DataError(
-                f"{several(len(codes), 'cell')} are sums of {terms.sum():.1e} terms, too many; ask "
+                f"{plural(len(codes), 'cell')} are sums of {terms.sum():.1e} terms, too many; ask "
                 "about fewer cells, or draw tables."
             )
         held(len(codes), float(starts[-1]))
         held(1, float(least.max(initial=0)), MOST_COUNT)
         mass = np.zeros(starts[-1])
         logs = np.asarray(gammaln(np.arange(min(self.items, MOST_LOGS) + 1) + 1.0))
-        orders, until = self._orders(), time.monotonic() + seconds
+        orders = self._orders()
         done = np.cumsum(terms)
         cuts = np.searchsorted(done, np.arange(AT_ONCE, terms.sum(), AT_ONCE), "right")
         with working("computing beliefs"):
             for a, b in pairwise([0, *np.unique(cuts).tolist(), len(codes)]):
-                if time.monotonic() > until:
-                    raise DataError(
-                        f"{a:,} of {len(codes):,} cells were worked out in {seconds:g} seconds; "
-                        "allow more, or ask about fewer cells."
-                    )
+                clock.check(f"working out cells, {a:,} of {len(codes):,} so far")
                 chain(
                     cliques[a:b], separators[a:b], orders, low[a:b], starts[a : b + 1], logs, mass
                 )
         return mass
 
-    def expected_log_factorials(self, seconds: float = math.inf) -> float:
+    def expected_log_factorials(self, effort: Effort) -> float:
         """The expected sum of log n! over the cells, in which only open ones count."""
         from scipy.special import gammaln
 
@@ -231,7 +230,7 @@ class Join:
         codes = unravel(np.arange(math.prod(self.shape)), self.shape)
         codes = codes[(self.counts(codes)[0] > 0).all(1)]
         low, starts = self.support(codes)
-        mass, found = self.distributions(codes, seconds), 0.0
+        mass, found = self.distributions(codes, most=effort.of(ENTROPY_TERMS)), 0.0
         for least, (a, b) in zip(low, pairwise(starts), strict=True):
             found += float(mass[a:b] @ gammaln(np.arange(least, least + b - a) + 1.0))
         return found

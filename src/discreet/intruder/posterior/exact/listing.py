@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Clock, Effort
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.tables.enumerate import Walk, tables_on, weigh
 from discreet.intruder.tables.net import Search
@@ -15,6 +15,8 @@ from discreet.intruder.tables.split import NOTHING_FITS, Ints, System
 
 Floats = NDArray[np.float64]
 BATCH = 100_000
+MOST_LOOKED = 5_000_000_000  # numbers, to find the tables
+MOST_SUMMED = 100_000_000  # counts, of all tables together
 
 
 def listed(
@@ -23,24 +25,24 @@ def listed(
     sums: Sequence[Ints] = (),
     *,
     limit: int,
-    seconds: float,
+    effort: Effort,
+    clock: Clock,
 ) -> tuple[float, int, list[Floats]]:
     """The log of the total weight, how many tables, the probabilities of each column's values.
 
     Values count from the column's lowest on; after the columns come `sums` of some of them.
     """
-    walk, until = Walk(system, Search.of(system)), time.monotonic() + seconds
+    walk = Walk(system, Search.of(system))
+    limit = min(limit, effort.of(MOST_SUMMED) // (len(logs) + len(sums)))
     top, total, tables, solutions = -np.inf, 0.0, 0, 0
     mass = [np.zeros(len(log)) for log in logs]
     mass += [np.zeros(1 + sum(len(logs[c]) - 1 for c in members)) for members in sums]
-    late = False
-    for lines in walk.lines(until):
+    for lines in walk.lines(effort.of(MOST_LOOKED), clock):
         solutions += int((lines[:, -1] + 1).sum())
         if solutions > limit:
             break
         for part in _batches(lines):
-            if late := time.monotonic() > until:
-                break
+            clock.check("summing over tables")
             rows = tables_on(part)
             tables += weigh(part, system.sizes) or 0
             rows -= system.low
@@ -59,11 +61,13 @@ def listed(
                 at = column - len(logs)
                 values = rows[:, column] if at < 0 else rows[:, sums[at]].sum(1)
                 found += np.bincount(values, weights, len(found))
-    if solutions > limit or late or not walk.done:
+    if solutions > limit or not walk.done:
+        if clock.stopped:
+            clock.check("summing over tables")
         raise DataError(
             f"more than {solutions:,} tables fit {len(system.sizes):,} open cells of the release "
-            f"that hang together, too many to list (limit {limit:,}, {seconds:.3g} seconds); raise "
-            "the limit, or draw tables instead."
+            f"that hang together, too many to list (limit {limit:,}); raise the limit or the "
+            "effort, or draw tables instead."
         )
     if not solutions:
         raise InconsistentRelease(NOTHING_FITS)

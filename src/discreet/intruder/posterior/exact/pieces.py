@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Clock, Effort
 from discreet.intruder.posterior.exact.listing import listed
-from discreet.intruder.posterior.exact.transfer import Transfer
+from discreet.intruder.posterior.exact.transfer import MOST_ENTRIES, Transfer
 from discreet.intruder.posterior.result import held
 from discreet.intruder.tables.split import Ints, System
 from discreet.table.keys import Codes
@@ -34,31 +34,31 @@ class Tied:
     params: Params
     weigh: Weigh
 
-    def sums(self, groups: list[Ints], *, limit: int, seconds: float) -> list[tuple[int, Floats]]:
+    def sums(
+        self, groups: list[Ints], *, limit: int, effort: Effort, clock: Clock
+    ) -> list[tuple[int, Floats]]:
         """The least value of each sum of cells, and the probabilities from it on.
 
         State by state for one sum after the other, or else by one list of all tables.
         """
-        until = time.monotonic() + seconds
         found = []
         for group in groups:
             pieces = self._cut([group])
             system, slack = _with_rest(pieces.system, pieces.columns(0))
-            transfer = Transfer.of(system, until=until)
+            transfer = Transfer.of(system, limit=effort.of(MOST_ENTRIES), clock=clock)
             if transfer is None:
-                left = until - time.monotonic()
-                return self._listed(groups, limit=limit, seconds=max(0.0, left))
+                return self._listed(groups, limit=limit, effort=effort, clock=clock)
             _, mass = transfer.distributions([*pieces.logs(self.weigh), np.zeros(slack + 1)])
             found.append((pieces.low(0), mass[-1][::-1]))
         return found
 
     def _listed(
-        self, groups: list[Ints], *, limit: int, seconds: float
+        self, groups: list[Ints], *, limit: int, effort: Effort, clock: Clock
     ) -> list[tuple[int, Floats]]:
         pieces = self._cut(groups)
         columns = [pieces.columns(group) for group in range(len(groups))]
         _, _, mass = listed(
-            pieces.system, pieces.logs(self.weigh), columns, limit=limit, seconds=seconds
+            pieces.system, pieces.logs(self.weigh), columns, limit=limit, effort=effort, clock=clock
         )
         sums = mass[len(pieces.params) :]
         return [(pieces.low(group), sums[group]) for group in range(len(groups))]

@@ -7,19 +7,19 @@ backward, of all ways to go on from it; together, the distribution of every colu
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.intruder.tables.split import Ints, System
 
 Floats = NDArray[np.float64]
 MOST_ENTRIES = 20_000_000
 MOST_STARTS = 12
+SUMMING = "summing over tables"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +45,13 @@ class Transfer:
     """The steps through all columns of a system; the first and the last have a single state."""
 
     steps: tuple[Step, ...]
+    clock: Clock = UNLIMITED
 
     @classmethod
     def of(
-        cls, system: System, *, limit: int = MOST_ENTRIES, until: float = math.inf
+        cls, system: System, *, limit: int = MOST_ENTRIES, clock: Clock = UNLIMITED
     ) -> Transfer | None:
-        """None if the states take more than `limit` numbers, or time, or if no solution is left."""
+        """None if the states take more than `limit` numbers, or if no solution is left."""
         steps: list[Step] = []
         member = np.zeros((len(system.rows), len(system.sizes)), np.int64)
         for row, columns in enumerate(system.rows):
@@ -70,8 +71,9 @@ class Transfer:
             most = (ceiling - sums[:, here]).min(1, initial=int(system.high[column]))
             times = np.maximum(most - least + 1, 0)
             limit -= int(times.sum()) * (len(active) + 1)
-            if limit < 0 or not times.any() or time.monotonic() > until:
+            if limit < 0 or not times.any():
                 return None
+            clock.check(SUMMING)
             source = np.repeat(np.arange(len(sums)), times)
             value = np.arange(len(source)) - np.repeat(np.cumsum(times) - times - least, times)
             sums = sums[source]
@@ -82,12 +84,13 @@ class Transfer:
             by = np.argsort(target, kind="stable")
             above = value[by] - system.low[column]
             steps.append(Step(int(column), source[by], above, target[by], len(sums)))
-        return cls(_alive(steps))
+        return cls(_alive(steps), clock)
 
     def forward(self, logs: Sequence[Floats]) -> list[Floats]:
         """For each state the log weight of all ways to it; the last is that of everything."""
         reached = [np.zeros(1)]
         for step in self.steps:
+            self.clock.check(SUMMING)
             terms = reached[-1][step.source] + logs[step.column][step.value]
             reached.append(_log_sums(terms, step.starts, step.target))
         return reached
@@ -96,6 +99,7 @@ class Transfer:
         """How many tables; `ways` of each column, how many its values stand for, if not one."""
         reached = np.ones(1, object)
         for step in self.steps:
+            self.clock.check(SUMMING)
             terms = reached[step.source]
             if len(ways[step.column]):
                 terms = terms * np.array(ways[step.column], object)[step.value]
@@ -110,6 +114,7 @@ class Transfer:
         if not np.isfinite(total):
             return total, found
         for step, before in zip(self.steps[::-1], reached[-2::-1], strict=True):
+            self.clock.check(SUMMING)
             after = logs[step.column][step.value] + onward[step.target]
             with np.errstate(under="ignore"):
                 chances = np.exp(before[step.source] + after - total)
