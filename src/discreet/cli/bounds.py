@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import click
 
 from discreet.cli.options import (
-    SECONDS,
     Number,
     cells_option,
+    data_file,
     data_options,
+    effort_options,
+    html_option,
     json_option,
-    print_json,
     read_data,
     release_option,
+    show,
     small_option,
+    writable,
 )
+from discreet.intruder.bounds.methods import METHODS
 
 
 @click.command(
@@ -28,19 +31,14 @@ from discreet.cli.options import (
 @release_option
 @click.option(
     "--method",
-    type=click.Choice(["auto", "closed", "shuttle", "linear", "integer"]),
+    type=click.Choice(METHODS),
     default="auto",
     show_default=True,
     help="How: auto splits the release and takes what is best for each part.",
 )
 @cells_option
 @small_option
-@click.option(
-    "--limit",
-    type=SECONDS,
-    metavar="SECONDS",
-    help="Time for linear and integer programs; what is left keeps outer bounds.",
-)
+@effort_options
 @click.option(
     "--beta",
     type=click.IntRange(1),
@@ -61,60 +59,65 @@ from discreet.cli.options import (
     default=0,
     show_default=True,
     metavar="SECONDS",
-    help="Time to look for tables that prove a width, starting from DATA.",
+    help="Look for tables that prove a width, starting from DATA, and stop after so long.",
 )
 @click.option(
     "--out",
     metavar="FILE",
+    callback=writable,
     help="Write the intervals (.csv, .parquet) or their chart (.png, .svg, .html).",
 )
+@html_option
 @json_option
 def bounds_command(
     release: str,
     method: Any,
     cells: str,
     small: int,
-    limit: float | None,
+    effort: float,
+    seconds: float,
     beta: int,
     proof: str,
     witness: float,
     out: str | None,
+    html: str | None,
     as_json: bool,
     **data: Any,
 ) -> None:
     """Feasible intervals of cells, given the released margins."""
-    from discreet.data.files import check_writable
+    from discreet.effort import Clock
     from discreet.intruder.bounds.bounder import bounds
     from discreet.intruder.bounds.part import Proof
     from discreet.look.progress import working
     from discreet.release.release import Release
 
-    if out:
-        check_writable(out)
     table = read_data(**data)
     public = Release.margins(table, release)
     chosen = {"small": lambda: table.small(small), "nonzero": table.nonzero, "all": table.all}
     targets = chosen[cells]()
+    clock = Clock(seconds)
     with working("bounding"):
         found = bounds(
             public,
             targets,
             method=method,
-            seconds=limit or math.inf,
-            proof=Proof(table, beta, witness) if witness else None,
+            effort=effort,
+            seconds=clock,
+            proof=Proof(table, beta, effort, Clock(witness, within=clock)) if witness else None,
             width=beta if proof == "linear" else None,
         )
     if out:
         _write(found, targets, out)
-    if as_json:
-        print_json(found.to_json(targets.counts, beta))
-        return
-    from rich.console import Console
-
-    from discreet.report.text import print_bounds
-
-    print_bounds(found, targets.counts, Console(highlight=False), beta=beta)
-    if out:
+    show(
+        found,
+        html=html,
+        document=found.to_json(targets.counts, beta) if as_json else None,
+        counts=targets.counts,
+        beta=beta,
+        release=release,
+        data=data_file(data["data"]),
+    )
+    if out and not as_json:
         click.echo(f"Written: {out}")
 
 

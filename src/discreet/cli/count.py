@@ -7,12 +7,14 @@ from typing import Any
 import click
 
 from discreet.cli.options import (
-    SECONDS,
+    data_file,
     data_options,
+    effort_options,
+    html_option,
     json_option,
-    print_json,
     read_data,
     release_option,
+    show,
 )
 
 
@@ -22,28 +24,34 @@ from discreet.cli.options import (
 @data_options
 @release_option
 @click.option(
-    "--exact/--estimate", default=None, help="Never estimate, or always; else what the time allows."
+    "--exact/--estimate",
+    default=None,
+    help="Never estimate, or always; else what the effort allows.",
 )
-@click.option(
-    "--limit",
-    type=SECONDS,
-    default=10.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time to list tables, and to estimate.",
-)
+@effort_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the estimate.")
+@html_option
 @json_option
 def count_command(
-    release: str, exact: bool | None, limit: float, seed: int, as_json: bool, **data: Any
+    release: str,
+    exact: bool | None,
+    effort: float,
+    seconds: float,
+    seed: int,
+    html: str | None,
+    as_json: bool,
+    **data: Any,
 ) -> None:
     """How many tables have the released margins: the intruder's doubt about the whole."""
     from discreet.intruder.tables.count import count
     from discreet.release.release import Release
 
     public = Release.margins(read_data(**data), release)
-    found = count(public, exact=exact, seconds=limit, seed=seed)
-    if as_json:
-        print_json(found.to_json())
-    else:
-        click.echo(f"{found} ({found.method})")
+    found = count(public, exact=exact, effort=effort, seconds=seconds, seed=seed)
+    show(
+        found,
+        html=html,
+        document=found.to_json() if as_json else None,
+        release=release,
+        data=data_file(data["data"]),
+    )

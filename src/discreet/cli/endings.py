@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.interrupts import stop_insisting
+from discreet.cli.interrupts import CODE, interrupted, say_interrupted
 from discreet.errors import DisclosureError, WrongKind
 
 CLOSED = 141
@@ -35,12 +35,28 @@ class Unfinished(Ended):
 
 
 class Interrupted(Ended):
-    exit_code = 130
+    exit_code = CODE
+
+    def show(self, file: Any = None) -> None:
+        say_interrupted()
 
 
 @contextmanager
 def endings() -> Iterator[None]:
     """Whatever is raised gets its sentence and its exit code."""
+    try:
+        with _sentences():
+            yield
+    except click.exceptions.Exit:
+        raise
+    except BaseException:
+        if interrupted():  # and turned into another error on its way
+            raise Interrupted("interrupted") from None
+        raise
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
     try:
         yield
     except (click.UsageError, click.exceptions.Exit):
@@ -52,8 +68,7 @@ def endings() -> Iterator[None]:
     except click.ClickException as error:
         raise WrongInput(error.format_message()) from error
     except (KeyboardInterrupt, click.Abort):
-        stop_insisting()
-        raise Interrupted("interrupted; nothing was written.") from None
+        raise Interrupted("interrupted") from None
     except MemoryError as error:
         _show_traceback()
         what = f" ({error})" if str(error) else ""

@@ -6,16 +6,16 @@ from typing import Any
 
 import click
 
-from discreet.cli.interrupts import stop_insisting
 from discreet.cli.options import (
     READING,
-    SECONDS,
     data_file,
     data_options,
+    effort_options,
+    html_option,
     json_option,
-    print_json,
     read_data,
     read_policy,
+    show,
 )
 
 
@@ -54,21 +54,13 @@ from discreet.cli.options import (
 )
 @click.option("--requests", metavar="FILE", help="Who asks for which margins: CSV, JSON, TOML.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the searches.")
-@click.option(
-    "--limit",
-    type=SECONDS,
-    default=600.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time for the search, and for tables that prove its widths.",
-)
-@click.option("--html", metavar="OUT", help="Write the report, one self-contained file.")
+@effort_options
+@html_option
 @json_option
 def frontier_command(
     policy: str | None,
     changes: tuple[str, ...],
     requests: str | None,
-    limit: float,
     html: str | None,
     as_json: bool,
     **options: Any,
@@ -77,10 +69,7 @@ def frontier_command(
 
     With --beta and no policy, widths alone are kept, and the first line says so; --set may then
     change keys of bounds.
-
-    Ctrl-C ends the search and reports the best set until then.
     """
-    from discreet.data.files import check_writable
     from discreet.decision.frontier.frontier import frontier, widths_alone
     from discreet.utility.requests import Requests
 
@@ -88,30 +77,14 @@ def frontier_command(
     office = read_policy(policy, changes) if policy or changes else None
     if options["beta"] and changes and not policy and all(c.startswith("bounds.") for c in changes):
         office = widths_alone().set(changes)
-    if html:
-        check_writable(html)
     table = read_data(**data)
     wishes: Any = {key: options.pop(key) or () for key in ("first", "released", "never")}
     found = frontier(
         table,
         policy=office,
         weights=Requests.read(requests, table.names) if requests else None,
-        seconds=limit,
-        stopped=stop_insisting,
         **wishes,
         **options,
     )
-    if html:
-        from discreet.report.frontier_html import write_frontier_html
-
-        write_frontier_html(found, html, data=data_file(data["data"]))
-    if as_json:
-        print_json(found.to_json())
-        return
-    from rich.console import Console
-
-    from discreet.report.frontier_text import print_frontier
-
-    print_frontier(found, Console(highlight=False))
-    if html:
-        click.echo(f"Report: {html}")
+    document = found.to_json() if as_json else None
+    show(found, html=html, document=document, data=data_file(data["data"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from discreet.cli.options import Number, data_file, json_option, print_json, records_option
+from discreet.cli.options import Number, data_file, html_option, json_option, records_option, show
 
 
 @click.command(
@@ -44,7 +44,7 @@ from discreet.cli.options import Number, data_file, json_option, print_json, rec
     help="How much less precise an intruder keeps the highest risk at or below this.",
 )
 @records_option
-@click.option("--html", metavar="OUT", help="Write the report, one self-contained file.")
+@html_option
 @json_option
 def identify_command(
     source: str,
@@ -66,7 +66,6 @@ def identify_command(
     Links what an intruder knows of the source to the released records. Persons are shown by row
     number only; what is printed is for the custodian.
     """
-    from discreet.data.files import check_writable
     from discreet.errors import DataError
     from discreet.intruder.linkage.model import Intruder
     from discreet.intruder.linkage.records import read_records
@@ -77,8 +76,6 @@ def identify_command(
     from discreet.risk.linkage.identification import identify
     from discreet.risk.linkage.matching import matching
 
-    if html:
-        check_writable(html)
     person = Intruder.read(intruder)
     if keys:
         person = person.only_keys([name.strip() for name in keys.split(",")])
@@ -99,35 +96,18 @@ def identify_command(
         trust = None if calibrate is None else calibration(people, person, files=calibrate)
     with working("blurring what is known"):
         safe = None if limit is None else harmless(people, person, limit=limit, act=found.act)
-    if html:
-        from discreet.report.identify_html import write_identify_html
-
-        files = {"Source": data_file(source), "Released": data_file(released), "Intruder": intruder}
-        files |= {"Harm": harm_file} if harm_file else {}
-        write_identify_html(html, found, person, near, felt, files=files)
-    if as_json:
-        matched = None if near is None else near.to_json()
-        more = {
-            "matching": matched,
-            "harm": None if felt is None else felt.to_json(),
-            "calibration": None if trust is None else trust.to_json(),
-            "harmless": None if safe is None else safe.to_json(),
-        }
-        print_json(found.to_json() | more)
-        return
-    from rich.console import Console
-
-    from discreet.report.identify_text import (
-        print_calibration,
-        print_harmless,
-        print_identification,
+    files = {"Source": data_file(source), "Released": data_file(released), "Intruder": intruder}
+    files |= {"Harm": harm_file} if harm_file else {}
+    parts = {"matching": near, "harm": felt, "calibration": trust, "harmless": safe}
+    more = {name: None if part is None else part.to_json() for name, part in parts.items()}
+    show(
+        found,
+        html=html,
+        document=found.to_json() | more if as_json else None,
+        intruder=person,
+        near=near,
+        felt=felt,
+        trust=trust,
+        safe=safe,
+        files=files,
     )
-
-    console = Console(highlight=False)
-    print_identification(found, near, felt, console)
-    if trust is not None:
-        print_calibration(trust, found.act, console)
-    if safe is not None:
-        print_harmless(safe, console)
-    if html:
-        click.echo(f"Report: {html}")

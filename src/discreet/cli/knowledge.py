@@ -45,7 +45,7 @@ def _data_may_be_left_out(command: Command) -> Command:
     "--uncertainty",
     metavar="U",
     help="entropy, largest, weighted:NUMBERS|FILE, inverse, two-sided:A:B, variance, relative, "
-    "loss:FILE. Else largest; of rates variance, of totals relative.",
+    "absolute, lengths, loss:FILE. Else largest; of rates variance, of totals relative.",
 )
 @click.option("--limit", type=Number(), required=True, metavar="T", help="Of what is measured.")
 @click.option(
@@ -209,7 +209,8 @@ def _rows(options: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any
 
 def _columns(options: dict[str, Any]) -> dict[str, list[Any]]:
     from discreet.data.examples import PREFIX, find_example
-    from discreet.data.sources import engine_errors, open_source
+    from discreet.data.source import engine_errors
+    from discreet.data.sources import open_source
 
     data = options["data"]
     source = open_source(

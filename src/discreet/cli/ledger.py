@@ -187,8 +187,8 @@ def _print(found: list[Verified], trail: VerifiedTrail | None) -> None:
     from rich.console import Console
 
     from discreet.decision.law.verdict import Verdict
-    from discreet.look.palette import plural
-    from discreet.report.text import _item, _say
+    from discreet.look.words import plural
+    from discreet.report.terminal import item, say
 
     console = Console(highlight=False)
     if not found:
@@ -196,14 +196,14 @@ def _print(found: list[Verified], trail: VerifiedTrail | None) -> None:
     for one in found:
         size = f"{plural(one.entries, 'entry', 'entries')}, {plural(one.publications, 'table')}"
         verdict = Verdict.PASS if one.holds else Verdict.FAIL
-        _item(console, verdict, f"{one.slug}: {size}", bold=True)
+        item(console, verdict, f"{one.slug}: {size}", bold=True)
         for problem in one.problems:
-            _say(console, str(problem))
+            say(console, str(problem))
         click.echo(f"  head {one.head_number}:{one.head_hash}")
     if trail is not None and (trail.entries or trail.problems):
         verdict = Verdict.PASS if trail.holds else Verdict.FAIL
         size = plural(trail.entries, "entry", "entries")
-        _item(console, verdict, f"trail of accounts: {size}", bold=True)
+        item(console, verdict, f"trail of accounts: {size}", bold=True)
         for problem in trail.problems:
-            _say(console, str(problem))
+            say(console, str(problem))
         click.echo(f"  head {trail.head}")

@@ -15,7 +15,7 @@ from discreet.cli.endings import endings
 from discreet.cli.examples import examples_command
 from discreet.cli.frontier import frontier_command
 from discreet.cli.identify import identify_command
-from discreet.cli.interrupts import insistent_interrupts
+from discreet.cli.interrupts import prompt_interrupts
 from discreet.cli.knowledge import knowledge_command
 from discreet.cli.ledger import ledger_command
 from discreet.cli.policy import policy_command
@@ -29,8 +29,12 @@ from discreet.cli.widths import widths_command
 class Commands(click.Group):
     """Commands whose errors are sentences and whose interruption leaves nothing behind."""
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with prompt_interrupts():
+            return super().__call__(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
-        with insistent_interrupts(), endings():
+        with endings():
             return super().invoke(ctx)
 
 

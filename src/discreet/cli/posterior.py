@@ -8,14 +8,16 @@ import click
 
 from discreet.cli.options import (
     READING,
-    SECONDS,
     Number,
     cells_option,
+    data_file,
     data_options,
+    effort_options,
+    html_option,
     json_option,
-    print_json,
     read_data,
     release_option,
+    show,
     small_option,
 )
 
@@ -66,17 +68,12 @@ from discreet.cli.options import (
     help="Standard error of sampled probabilities.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is sampled.")
-@click.option(
-    "--limit",
-    "seconds",
-    type=SECONDS,
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time for sampling.",
-)
+@effort_options
+@html_option
 @json_option
-def posterior_command(release: str, cells: str, small: int, as_json: bool, **options: Any) -> None:
+def posterior_command(
+    release: str, cells: str, small: int, html: str | None, as_json: bool, **options: Any
+) -> None:
     """What an intruder believes about each cell, given a release.
 
     Exact where that is quick, else sampled to a standard error. What is printed holds true counts:
@@ -94,11 +91,5 @@ def posterior_command(release: str, cells: str, small: int, as_json: bool, **opt
     with working("forming beliefs"):
         found = posterior(Release.margins(table, release), listed, **options)
     risk = BeliefRisk(table, listed, found)
-    if as_json:
-        print_json(found.to_json(listed.counts) | {"risk": risk.to_json()})
-        return
-    from rich.console import Console
-
-    from discreet.report.belief_text import print_beliefs
-
-    print_beliefs(risk, Console(highlight=False), small=small)
+    document = found.to_json(listed.counts) | {"risk": risk.to_json()} if as_json else None
+    show(risk, html=html, document=document, small=small, data=data_file(data["data"]))

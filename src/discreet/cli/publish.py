@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import Number, json_option, print_json, records_option
+from discreet.cli.options import Number, data_file, html_option, json_option, records_option, show
 
 POSITIVE = Number(0, min_open=True)
 
@@ -77,6 +77,7 @@ POSITIVE = Number(0, min_open=True)
     "--combine", "joins", is_flag=True, help="Join suppressed cells with rows next to them."
 )
 @click.option("--chart", metavar="FILE", help="Write the trade-off curve: .html, .svg or .png.")
+@html_option
 @json_option
 def publish_command(
     data: str,
@@ -91,6 +92,7 @@ def publish_command(
     covariates: tuple[str, ...],
     joins: bool,
     chart: str | None,
+    html: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -131,23 +133,21 @@ def publish_command(
     for warning in caught:
         click.echo(f"discreet: {warning.message}", err=True)
     if chart:
-        from discreet.data.files import whole
-        from discreet.look.publishcharts import save_chart
+        from discreet.report.export import save_chart
 
-        with whole(chart) as temporary:
-            save_chart(found.plot(source=domains.name), temporary, chart)
+        save_chart(found.plot(source=domains.name), chart)
     combined = None
     if joins:
         from discreet.decision.survey.combine import combine
 
         with working("joining cells"):
             combined = combine(found)
-    if as_json:
-        more = {} if combined is None else {"combined": combined.to_json()}
-        print_json(found.to_json() | more)
-        return
-    from rich.console import Console
-
-    from discreet.report.publish_text import print_publication
-
-    print_publication(found, Console(highlight=False), name=domains.name, combined=combined)
+    more = {} if combined is None else {"combined": combined.to_json()}
+    show(
+        found,
+        html=html,
+        document=found.to_json() | more if as_json else None,
+        name=domains.name,
+        combined=combined,
+        data=data_file(data),
+    )

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import SECONDS, data_options
+from discreet.cli.interrupts import calm
+from discreet.cli.options import data_options, effort_options
 
 
 @click.command(
@@ -23,14 +24,7 @@ from discreet.cli.options import SECONDS, data_options
 @click.option("--datasets", metavar="FILE", help="TOML: further data sets, older vintages first.")
 @click.option("--previous", metavar="SLUG", help="DATA is a newer vintage of this data set.")
 @click.option("--apart", is_flag=True, help="DATA is of other people than what looks like it.")
-@click.option(
-    "--limit",
-    type=SECONDS,
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time to search for the frontier, once.",
-)
+@effort_options
 @click.option("--database", metavar="URL", help="Of the ledger; else sqlite:///discreet.db.")
 @click.option("--host", help="Address to listen on; else 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Else 8000.")
@@ -49,7 +43,6 @@ def serve_command(
     changes: tuple[str, ...],
     slug: str | None,
     datasets: str | None,
-    limit: float,
     workers: int,
     http: bool,
     **options: Any,
@@ -86,8 +79,12 @@ def serve_command(
         data=data,
         variables=tuple(v.strip() for v in variables.split(",")) if variables else None,
         set=changes,
-        seconds=limit,
         **options,
     )
     specs = [*(read_specs(datasets) if datasets else ()), spec]
-    serve(settings, specs, workers=workers, tell=click.echo)
+
+    def tell(text: str) -> None:
+        calm()  # requests under way are finished first
+        click.echo(text)
+
+    serve(settings, specs, workers=workers, tell=tell)

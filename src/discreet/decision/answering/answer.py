@@ -72,6 +72,12 @@ class Answer:
     """The decision on a request for a margin, a set of variables.
 
     `near`: the largest margins within it that are out, then those that could be asked for.
+
+    >>> import discreet as dc
+    >>> desk = dc.server.Desk(dc.load("example:tract"), dc.Policy.of({"server.rule": "myopic"}))
+    >>> answer = desk.ask("Gender*Race*Income")
+    >>> answer.outcome.value, answer.why.said
+    ('refused', 'With all that is out, the table would disclose too much.')
     """
 
     margin: int

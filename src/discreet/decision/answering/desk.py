@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from math import prod
 
 from discreet.decision.answering.answer import Answer, Outcome, Standing, Status, Why
 from discreet.decision.answering.gate import opening
@@ -19,11 +18,13 @@ from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Verdict
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import PolicyError
 from discreet.table.lattice import maximal
 from discreet.table.table import Table
 
 NEAR = 6  # margins offered instead
+TRIALS = 1_000  # of a survey of what is possible
 
 
 @dataclass(frozen=True)
@@ -149,13 +150,14 @@ class Desk:
         """The largest margins within it that are out."""
         return tuple(nearest(margin, self.out))[:NEAR]
 
-    def cost(self, margin: int, *, seconds: float = 10.0) -> Cost:
-        """What the release of a margin would close off."""
+    def cost(self, margin: int, *, effort: float = 1.0, seconds: Seconds = math.inf) -> Cost:
+        """What the release of a margin would close off, as far as so much work finds it out."""
+        trials = Effort(effort).of(TRIALS)
         before = self.space.counts()
         with self.trial.supposing([margin]) as narrowest:
             space = self.space.copy()
             space.release([margin])
-            complete = space.survey(time.monotonic() + seconds) and self.space.surveyed
+            complete = space.survey(trials, Clock.of(seconds)) and self.space.surveyed
         after = space.counts()
         gone = sum(after["gone"].values()) - sum(before["gone"].values())
         return Cost(sum(before["possible"].values()), gone, narrowest, complete)
@@ -217,7 +219,7 @@ class Desk:
         return maximal(brief.candidates)
 
     def _cells(self, margin: int) -> int:
-        return prod(self.table.axes.sizes_of(margin))
+        return math.prod(self.table.axes.sizes_of(margin))
 
     def barred(self, margin: int) -> Why | None:
         """What the public rules say against a margin, whatever the data."""

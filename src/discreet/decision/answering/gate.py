@@ -10,6 +10,7 @@ from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.errors import DisclosureError
+from discreet.look.words import listed
 from discreet.risk.release.published import low_cells
 from discreet.table.formula import Formula
 from discreet.table.lattice import maximal
@@ -77,8 +78,7 @@ def _small_categories(table: Table, out: Sequence[int], policy: Policy) -> str:
             low = low_cells(table.margin([name]), policy.published.least, zeros=False)
             found += [f"{low.cells.label(row)[name]!r} of {name}" for row in
                       range(len(low.cells))] if low else []  # fmt: skip
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return ", ".join(found[:NAMED]) + more
+    return listed(found, NAMED)
 
 
 def _named(table: Table, out: Sequence[int]) -> str:

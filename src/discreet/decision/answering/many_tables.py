@@ -266,5 +266,5 @@ def table_of(variables: tuple[Variable, ...], counts: Ints) -> Table:
 def fails(table: Table, top: Sets, policy: Policy) -> bool:
     """Does the policy fail these margins of the table, by the tightest bounds there are?"""
     method = "integer" if policy.bounds.method == "auto" else policy.bounds.method
-    policy = policy.effort(method=method, seconds=math.inf, witness_seconds=0.0)
+    policy = policy.effort(method=method, seconds=math.inf, witness_effort=0.0)
     return decide(table, Formula(table.names, top), policy).verdict is Verdict.FAIL

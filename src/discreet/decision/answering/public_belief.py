@@ -96,7 +96,7 @@ def _of_known(release: Release, draws: int, seed: int) -> PublicBelief:
 
 def _listed(release: Release) -> PublicBelief:
     cells, found = enumerate_tables(release, limit=LISTED, seconds=math.inf)
-    tables = np.zeros((len(found), math.prod(v.size for v in release.variables)), np.int64)
+    tables = np.zeros((len(found), release.axes.cells), np.int64)
     tables[:, keys(cells.codes, cells.shape).astype(np.int64)] = found
     rows = np.lexsort(tables.T)  # the order does not tell how they were found
     log = -_log_factorials(int(tables.max(initial=0)))[tables[rows]].sum(1)
@@ -115,7 +115,7 @@ def _walked(release: Release, draws: int, seed: int) -> PublicBelief:
     opened, _ = open_cells(release, every_variable=True)
     parts = split(separate(opened))
     each = -(-draws // CHAINS)
-    shape = tuple(v.size for v in release.variables)
+    shape = release.axes.sizes
     place = keys(opened.codes, shape).astype(np.int64)
     tables = np.zeros((CHAINS, each, math.prod(shape)), np.int64)
     tables[:, :, place] = parts.low

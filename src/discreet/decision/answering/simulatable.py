@@ -7,6 +7,7 @@ refusal leaves every belief as it was (Kenthapadi, Mishra & Nissim 2005, Simulat
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
+from discreet.effort import Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.refusals.refusals import Refuses
@@ -56,7 +58,8 @@ def simulatable_refuses(
     weights: CellWeights | None = None,
     draws: int = 10_000,
     limit: int = 100_000,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
 ) -> Refusal:
     """Refuse if the answer would be unsafe with a probability above `delta`, given the release.
@@ -75,7 +78,7 @@ def simulatable_refuses(
     asked = as_formula(request, release.names)
     found = judge(
         release, lambda table: unsafe(table, asked), _no_cells(release), weights=weights,
-        draws=draws, limit=limit, seconds=seconds, seed=seed,
+        draws=draws, limit=limit, effort=effort, seconds=seconds, seed=seed,
     )  # fmt: skip
     probability, error = found.probability()
     refuses = probability + SURE * error > delta or (delta == 0 and bool(found.holds.any()))
@@ -83,7 +86,15 @@ def simulatable_refuses(
 
 
 def simulatable_rule(public: Release, unsafe: Refuses, *, delta: float, **how: Any) -> Refuses:
-    """The rule as a function of a table, which it sees only through its released margins."""
+    """The rule as a function of a table, which it sees only through its released margins.
+
+    >>> import discreet as dc
+    >>> table = dc.Table.of([[2, 0], [0, 2]], A=[0, 1], B=[0, 1])
+    >>> unique = lambda table, request: 1 in table.counts
+    >>> refuses = dc.server.simulatable_rule(dc.Release.margins(table, "A + B"), unique, delta=0.1)
+    >>> refuses(table, dc.Formula.parse("A*B", table.names))
+    True
+    """
     kept: dict[tuple[tuple[Table, ...], Formula], bool] = {}
 
     def refuses(table: Table, request: Formula) -> bool:

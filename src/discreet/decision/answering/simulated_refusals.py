@@ -13,7 +13,7 @@ from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.policy import Policy
 from discreet.errors import PolicyError
 from discreet.release.release import Release
-from discreet.table.lattice import bits, maximal
+from discreet.table.lattice import maximal
 from discreet.table.table import Table
 
 MOST_SUMS = 1 << 24  # of all draws
@@ -76,7 +76,7 @@ class Simulated:
 
     def release(self, out: Sets) -> Release:
         """What is public: the margins, or the total alone."""
-        names = [[self.table.names[place] for place in bits(s)] for s in out] or [[]]
+        names = [self.table.axes.names_of(s) for s in out] or [()]
         return Release(self.table.variables, tuple(map(self.table.margin, names)))
 
 

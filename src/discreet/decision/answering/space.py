@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.answering.answer import Status
+from discreet.effort import UNLIMITED, Clock
 from discreet.table.lattice import children, closure, count_by_order, maximal
 
 Bools = NDArray[np.bool_]
@@ -74,29 +74,35 @@ class QuerySpace:
         self._border = maximal([*self._border, *self._possible]) if self.monotone else self._limit
         self._possible, self._known = [], {}
 
-    def survey(self, until: float = float("inf")) -> bool:
-        """Find out the status of every margin; False if the time was too short.
+    def survey(self, trials: float = math.inf, clock: Clock = UNLIMITED) -> bool:
+        """Find out the status of every margin; False if more trials or time would be needed.
 
         From the largest margins that may be possible downwards: what fails is followed to the
         margins with one variable fewer.
         """
+        self._left, self._clock = trials, clock
         if not self.monotone:
-            return self._ask_all(until)
+            return self._ask_all()
         while self._border:
             for margin in self._border:
                 if self.known(margin) is None and self.rejects(margin):
                     self.status(margin)
             self._border = self._below(self._border)
-            if not self._sift([s for s in self._border if self.known(s) is None], until):
+            if not self._sift([s for s in self._border if self.known(s) is None]):
                 return False
             self._border = self._below(self._border)
         return True
 
-    def _sift(self, margins: list[int], until: float) -> bool:
+    def _goes_on(self) -> bool:
+        """Is another trial allowed?"""
+        self._left -= 1
+        return self._left >= 0 and not self._clock.over()
+
+    def _sift(self, margins: list[int]) -> bool:
         """Find out about some margins: what holds together holds one by one."""
         if not margins:
             return True
-        if time.monotonic() > until:
+        if not self._goes_on():
             return False
         if len(margins) == 1:
             self.status(margins[0])
@@ -105,11 +111,11 @@ class QuerySpace:
             self._possible = list(maximal([*self._possible, *margins]))
             return True
         half = len(margins) // 2
-        return self._sift(margins[:half], until) and self._sift(margins[half:], until)
+        return self._sift(margins[:half]) and self._sift(margins[half:])
 
-    def _ask_all(self, until: float) -> bool:
+    def _ask_all(self) -> bool:
         for margin in sorted(closure(self._limit)):
-            if time.monotonic() > until:
+            if not self._goes_on():
                 return False
             self.status(margin)
         self._border = ()
@@ -148,7 +154,7 @@ class QuerySpace:
         open_ = count_by_order([*self.released, *self._open()])
         for margin, held in self._known.items():
             open_[margin.bit_count()] -= not held
-        every = {order: comb(self.k, order) for order in range(1, self.k + 1)}
+        every = {order: math.comb(self.k, order) for order in range(1, self.k + 1)}
         return {
             "released": out,
             "possible": {d: n - out.get(d, 0) for d, n in open_.items() if n > out.get(d, 0)},

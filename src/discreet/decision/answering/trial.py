@@ -27,7 +27,7 @@ from discreet.table.table import Table
 
 Ints = NDArray[np.int64]
 FEW = 4  # margins up to which it is quicker to follow what they change
-PROOF_SECONDS = 2.0  # to look for tables, in one request
+PROOF = 1 / 30  # of the usual work on tables that prove a width, in one request
 REMEMBERED = 10_000  # verdicts, so that memory has an end
 
 
@@ -65,10 +65,11 @@ class WholeTrial:
     """
 
     def __init__(self, brief: Brief) -> None:
-        seconds = min(brief.policy.bounds.witness_seconds, PROOF_SECONDS)
         self.brief = brief
         self.out: Sets = ()
-        self.policy = brief.policy.effort(witness_seconds=seconds)
+        self.policy = brief.policy.effort(
+            witness_effort=min(brief.policy.bounds.witness_effort, PROOF)
+        )
         self.followers = [rule.follow(brief) for rule in asked(brief.policy) if rule.follow]
         self._known = lru_cache(REMEMBERED)(self._judge)
 
@@ -127,7 +128,7 @@ class ShuttleTrial:
         if self.broken or any(map(self.rejects, margins)) or not self._holds(margins):
             return Verdict.FAIL
         release = self.brief.release([*self.out, *margins])
-        policy = self.brief.policy.effort(witness_seconds=0.0)
+        policy = self.brief.policy.effort(witness_effort=0.0)
         cells = len(self.brief.cells)
         unsure = any(f.unsure(release.formula.sets) for f in self.judge.followers)
         if self.linear is not None and not unsure:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from discreet.data.codebook import Variable
-from discreet.decision.answering.trial import PROOF_SECONDS, Ints, Trial
+from discreet.decision.answering.trial import PROOF, Ints, Trial
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
@@ -53,8 +53,7 @@ class Changes:
         # a model of the population is one of the whole table, not of what changed
         sample = dataclasses.replace(policy.sample, check=False)
         policy = dataclasses.replace(policy, given={**policy.given, "sample": sample})
-        seconds = min(policy.bounds.witness_seconds, PROOF_SECONDS)
-        self.policy = policy.effort(witness_seconds=seconds)
+        self.policy = policy.effort(witness_effort=min(policy.bounds.witness_effort, PROOF))
         self._known: dict[Sets, Verdict] = {}
 
     def _shared_names(self, names: Sequence[str], sets: Iterable[int]) -> Iterator[int]:

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.decision.frontier.widths import MOST_MARGINS, critical_widths
+from discreet.decision.frontier.widths import MOST_MARGINS, widths
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, DisclosureError
 from discreet.release.release import Release
@@ -19,7 +19,7 @@ from discreet.risk.release.sample import watched
 from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
-from discreet.table.lattice import bits, count_by_order, maximal
+from discreet.table.lattice import count_by_order, maximal
 from discreet.table.table import Table
 
 Sets = tuple[int, ...]
@@ -72,7 +72,7 @@ class Brief:
         if len(self.cells):
             # of a sample not every small count is guarded: only the judge knows which margins go
             beta = 0 if self.policy.sample.check else beta
-            known = critical_widths(
+            known = widths(
                 seen,
                 small=self.policy.small.most,
                 max_order=self._order(len(inside)),
@@ -148,8 +148,7 @@ class Brief:
         return tuple(s for s in ranked if s in may)
 
     def named(self, sets: Iterable[int]) -> list[list[str]]:
-        names = self.table.names
-        return [[names[place] for place in bits(s)] for s in sets]
+        return [list(self.table.axes.names_of(s)) for s in sets]
 
     def formula(self, sets: Iterable[int]) -> Formula:
         return Formula(self.table.names, maximal(sets))

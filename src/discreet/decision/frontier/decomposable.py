@@ -8,7 +8,6 @@ form, so a move from one graph to the next is judged in microseconds (Dobra, Ero
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,8 +18,10 @@ import numpy as np
 
 from discreet.decision.frontier.decomposable_memory import fresh_memory, with_own_memory, worths
 from discreet.decision.frontier.decomposable_most import most_released
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import bounds
+from discreet.look.result import Result
 from discreet.release.release import Release
 from discreet.table.cells import frame
 from discreet.table.formula import Formula, as_formula
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES = 60
 SHORT, LONG = 100, 12_800  # steps of the first cooling, for each variable; then twice as many
+STEPS = 400_000  # of a restart, for each variable
 PATIENCE = 25  # long coolings without a better release before a restart ends
 HOT, COLD = 1.0, 0.02  # temperatures, in units of the worth that a variable brings
 SHARES = (0.35, 0.9)  # edges, then vertices, the rest swaps
@@ -55,12 +57,17 @@ class Restart:
 
 
 @dataclass(frozen=True, eq=False)
-class DecomposableFrontier:
+class DecomposableFrontier(Result):
     """The maximal margins of the best decomposable release found.
 
     `at_most` is proven: no decomposable release with these limits has more margins (None where no
     proof was tried). Restarts that are not `finished` were cut by the time limit; the answer to a
     seed is the same every time as long as none is.
+
+    >>> import discreet as dc
+    >>> found = dc.frontiers.decomposable_frontier(dc.load("example:czech"), beta=3)
+    >>> str(found.formula), found.released, found.optimal
+    ('A*B*C*D*E + A*B*C*D*F', 47, True)
     """
 
     formula: Formula
@@ -141,7 +148,8 @@ def decomposable_frontier(
     beta: int = 3,
     small: int = 2,
     restarts: int = 5,
-    seconds: float = 60.0,
+    effort: float = 1.0,
+    seconds: Seconds = inf,
     seed: int = 0,
     first: str | Formula | Iterable[Iterable[str]] = (),
     weights: Mapping[int, float] | None = None,
@@ -152,7 +160,7 @@ def decomposable_frontier(
     All one-way margins are in, and those of `first`. `weights` gives margins, as bit sets, another
     worth than 1; `max_order` limits the variables of a margin. Each restart cools down again and
     again, and ends when it reaches what is proven to be the most, or finds nothing better for
-    long, or the time is up.
+    long, or has taken so many steps.
 
     >>> from discreet.table.load import load
     >>> decomposable_frontier(load("example:czech"), beta=3)
@@ -161,7 +169,7 @@ def decomposable_frontier(
     """
     k = len(table.names)
     order = k if max_order is None else max_order
-    _check(k, beta, seconds, seed, small=small, restarts=restarts, max_order=order)
+    _check(k, beta, seed, small=small, restarts=restarts, max_order=order)
     kept = as_formula(first, table.names) if first else Formula(table.names, ())
     if long := [margin for margin in kept.margins if len(margin) > order]:
         raise DisclosureError(
@@ -170,13 +178,13 @@ def decomposable_frontier(
         )
     search = _search(table, small, beta, order, kept, weights)
     _compile(search)
-    end = time.monotonic() + seconds
+    clock, steps = Clock.of(seconds), Effort(effort).of(STEPS * k)
     start = _start(search, kept, seed)
     at_most = None if weights else most_released(search, k)
     goal = inf if at_most is None else float(at_most)
 
     def run(i: int) -> Restart:
-        return _restart(with_own_memory(search), start, (seed, i), end, goal)
+        return _restart(with_own_memory(search), start, (seed, i), steps, clock, goal)
 
     with ThreadPoolExecutor(min(restarts, os.cpu_count() or 1)) as pool:
         runs = tuple(pool.map(run, range(restarts)))
@@ -190,7 +198,7 @@ def decomposable_frontier(
     )
 
 
-def _check(k: int, beta: int, seconds: float, seed: int, **positive: int) -> None:
+def _check(k: int, beta: int, seed: int, **positive: int) -> None:
     if not 1 <= k <= MOST_VARIABLES:
         raise DataError(
             f"the search takes tables of 1 to {MOST_VARIABLES} variables, not {k}; take a margin."
@@ -201,8 +209,6 @@ def _check(k: int, beta: int, seconds: float, seed: int, **positive: int) -> Non
     for name, value in {"beta": beta, "seed": seed}.items():
         if value < 0:
             raise DisclosureError(f"{name} is {value}; give 0 or more.")
-    if not seconds > 0:
-        raise DisclosureError(f"seconds is {seconds}; give the search some time.")
 
 
 # What the search works on
@@ -295,7 +301,12 @@ def _compile(search: Search) -> None:
 
 
 def _restart(
-    search: Search, start: tuple[int, ...], seed: tuple[int, int], end: float, goal: float
+    search: Search,
+    start: tuple[int, ...],
+    seed: tuple[int, int],
+    steps: int,
+    clock: Clock,
+    goal: float,
 ) -> Restart:
     from discreet._kernels.chordal import anneal, polish, worth_of
     from discreet._kernels.watched_counts import FUEL
@@ -312,7 +323,7 @@ def _restart(
     while quiet < PATIENCE and top < goal:
         draws, at, before = rng.random((length, 5)), 0, top
         while at < length and top < goal:
-            if time.monotonic() > end:
+            if done >= steps or clock.over():
                 break
             search.memory.used[FUEL] = fuel
             hot, cold = HOT * scale, COLD * scale

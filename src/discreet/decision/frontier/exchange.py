@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 
@@ -11,6 +10,7 @@ import numpy as np
 from discreet.decision.frontier.brief import Brief
 from discreet.decision.frontier.growing import grow
 from discreet.decision.frontier.judge import ShuttleJudge
+from discreet.effort import UNLIMITED, Clock
 from discreet.look.progress import working
 from discreet.table.lattice import closure, maximal
 
@@ -22,18 +22,22 @@ def exchange(
     judge: ShuttleJudge,
     brief: Brief,
     failed: Mapping[int, tuple[int, ...]],
-    end: float,
+    rounds: int,
     seed: int,
+    clock: Clock = UNLIMITED,
     tell: Callable[[], object] = lambda: None,
 ) -> None:
     """Drop the margin that stands against most others, and take in as many of them as can be.
 
     `failed` has the cells that became too narrow with each margin that is not in. Kept if the set
-    is worth at least as much as before; what was dropped is tried again at the end.
+    is worth at least as much as before; what was dropped is tried again at the end. After so many
+    `rounds` the search ends.
     """
     rng, against, tried = np.random.default_rng(seed), dict(failed), Counter[int]()
     with working("exchanging margins"):
-        while time.monotonic() < end:
+        for _ in range(rounds):
+            if clock.over():
+                break
             top = maximal(judge.sets)
             inside, worth = closure(top), brief.worth(top)
             out = {f: at[0] for f, at in against.items() if at and f not in inside}
@@ -49,7 +53,7 @@ def exchange(
             opposed = sorted(_opposed(brief, drop, out), key=lambda pair: -pair[1])
             before = judge.save()
             judge.drop([drop])
-            again = grow(judge, [*(f for f, _ in opposed[:MOST_WANTED]), drop], np.inf)
+            again = grow(judge, [*(f for f, _ in opposed[:MOST_WANTED]), drop])
             if (now := brief.worth(judge.sets)) < worth:
                 judge.load(before)
                 continue

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
@@ -12,11 +12,15 @@ from typing import Any, get_args
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.frontier.strategy import FrontierMethod, Strategy
 from discreet.decision.frontier.very_large import VeryLargeStrategy, is_very_large
+from discreet.decision.law.case import MORE
 from discreet.decision.law.decide import Decision
 from discreet.decision.law.policy import Policy
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.bounds.result import Rung
+from discreet.look.result import Paged
 from discreet.models.select import ModelSearch
+from discreet.release.doors import of_table
 from discreet.table.cells import frame
 from discreet.table.formula import Formula, as_formula
 from discreet.table.lattice import count_by_order, maximal
@@ -28,13 +32,18 @@ Margins = str | Formula | Iterable[Iterable[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Frontier:
+class Frontier(Paged):
     """A closed set of margins that keeps a policy: its maximal margins are the `formula`.
 
     `listed` is where the greedy list was cut; `maximal` says that no single margin can be added,
     if that was found out; `at_most` is proven: no set of more margins, or of more worth to users,
     keeps the policy. `trace` has the seconds and the worth of each better set, `held_back` margins
     that were tried and left out, each with the rows of the small counts that it would narrow.
+
+    >>> import discreet as dc
+    >>> found = dc.frontier(dc.load("example:tract"), beta=3)
+    >>> str(found.formula), found.by_order, found.min_width
+    ('Gender*Income + Race', {1: 3, 2: 1}, 5)
     """
 
     formula: Formula
@@ -52,6 +61,7 @@ class Frontier:
     held_back: Mapping[int, tuple[int, ...]]
     seed: int
     seconds: float
+    stopped: str | None = None
 
     @property
     def beta(self) -> int:
@@ -104,6 +114,7 @@ class Frontier:
         """The document that `discreet frontier --json` prints."""
         return {
             "released": self.released,
+            "stopped": self.stopped,
             "listed": self.listed,
             "by_order": {str(order): n for order, n in self.by_order.items()},
             "frontier": [list(margin) for margin in self.formula.margins],
@@ -174,6 +185,7 @@ class Frontier:
         )
 
 
+@of_table
 def frontier(
     table: Table,
     *,
@@ -188,9 +200,9 @@ def frontier(
     never: Margins = (),
     max_order: int | None = None,
     weights: Mapping[Any, float] | Requests | None = None,
-    seconds: float = 600.0,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
     seed: int = 0,
-    stopped: Callable[[], object] = lambda: None,
 ) -> Frontier:
     """A large set of margins that keeps the policy, as `assess` judges it.
 
@@ -203,20 +215,20 @@ def frontier(
 
     `decomposable`: annealing over decomposable releases. `greedy`: the list of margins by critical
     width, cut where the policy breaks (section 1.5 of the 2002 paper). `best`: the better of both,
-    then every later margin of the list that still keeps the policy, then exchanges until the time
-    is up; small tables are searched to a proof. With `certified` nothing rests on outer bounds.
+    then every later margin of the list that still keeps the policy, then exchanges; small tables
+    are searched to a proof. `effort` times the usual work; `seconds` only stop, with the best set
+    until then. With `certified` nothing rests on outer bounds.
     Tables of dozens of variables are searched by widths alone, up to `max_order`.
 
     `first` must be in, `released` is out already, `never` may not go, nor what contains it.
     `first="fit"` stands for the margins of a log-linear model that fits the table, as far as the
     policy lets them go. `weights` says what margins are worth to users; others only break ties.
-    An interrupt ends the search, calls `stopped` and gives the best set until then.
 
     >>> from discreet.table.load import load
     >>> frontier(load("example:tract"), beta=3)
     Frontier(4 margins, 2 maximal: best, min width 5 at beta 3, proven best; widths alone)
     """
-    begun = time.monotonic()
+    clock = Clock.of(seconds)
     if method not in get_args(FrontierMethod):
         raise DataError(
             f"there is no method {method!r}; choose {', '.join(get_args(FrontierMethod))}."
@@ -242,18 +254,15 @@ def frontier(
         most = brief.policy.small.most
         raise DataError(f"the table has no count of 1 to {most}: every margin keeps any width.")
     kind = VeryLargeStrategy if is_very_large(brief) else Strategy
-    search = kind(brief, begun, begun + seconds, seed)
+    search = kind(brief, Effort(effort), clock, seed)
     search.begin()
     if fit:
         search.fit()
     brief = search.brief
-    try:
-        search.run(method)
-    except KeyboardInterrupt:
-        stopped()
-        search.complete, search.stopped = None, True  # what was found until now is valid
+    search.run(method)
     decision = search.settle()
     sets = decision.release.formula.sets
+    count = sum(count_by_order(sets).values())
     return Frontier(
         brief.formula(sets),
         brief.policy,
@@ -269,7 +278,8 @@ def frontier(
         search.model,
         search.held_back,
         seed,
-        time.monotonic() - begun,
+        clock.spent,
+        clock.sentence(f"the best set until then has {count:,} margins", MORE),
     )
 
 

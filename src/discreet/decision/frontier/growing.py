@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.frontier.judge import Judge
+from discreet.effort import UNLIMITED, Clock
 from discreet.look.progress import track, working
 from discreet.table.lattice import closure
 
@@ -22,14 +22,14 @@ class Grown:
     complete: bool = True
 
 
-def longest_start(judge: Judge, ordered: Sets) -> int:
+def longest_start(judge: Judge, ordered: Sets, clock: Clock = UNLIMITED) -> int:
     """How many margins of the list can be in, from its start on, by bisection (section 1.5.1).
 
     Bisection finds where the list breaks if rules are monotone; else a start of it that holds.
     """
     low, high = 0, len(ordered)
     with working(f"cutting a list of {high:,} margins"):
-        while low < high:
+        while low < high and not clock.over():
             middle = (low + high + 1) // 2
             if middle - low > ANEW:
                 held = judge.restart(ordered[:middle])
@@ -42,7 +42,7 @@ def longest_start(judge: Judge, ordered: Sets) -> int:
 def grow(
     judge: Judge,
     ordered: Iterable[int],
-    end: float,
+    clock: Clock = UNLIMITED,
     tell: Callable[[], object] = lambda: None,
 ) -> Grown:
     """Take in every margin of the list that still keeps the policy.
@@ -54,7 +54,7 @@ def grow(
     for margin in track(todo, "margins"):
         if margin in inside or any(small & ~margin == 0 for small in grown.failed):
             continue
-        if time.monotonic() > end:
+        if clock.over():
             grown.complete = False
             break
         if judge.add([margin]):

@@ -17,7 +17,7 @@ from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.table.lattice import children, maximal
 from discreet.table.table import Table
 
-PROOF_SECONDS = 5.0  # to look for tables, in one trial of many
+PROOF = 1 / 12  # of the usual work on tables that prove a width, in one trial of many
 Ints = NDArray[np.int64]
 
 
@@ -44,10 +44,15 @@ class WholeJudge:
 
     def __init__(self, brief: Brief) -> None:
         self.brief, self.sets = brief, list[int]()
-        most = brief.policy.bounds.witness_seconds
-        seconds = min(most, PROOF_SECONDS) if brief.certified else 0.0
-        self.policy = brief.policy.effort(witness_seconds=seconds)
+        most = brief.policy.bounds.witness_effort
+        proof = min(most, PROOF) if brief.certified else 0.0
+        self.policy = brief.policy.effort(witness_effort=proof)
         self._known: dict[Sets, bool] = {}
+
+    @property
+    def asked(self) -> int:
+        """How many sets were judged so far."""
+        return len(self._known)
 
     def keeps(self, sets: Iterable[int]) -> bool:
         """Is the release of these margins, and of what must go, within the policy?"""
@@ -170,7 +175,7 @@ class ShuttleJudge:
             return False
         if not sets or not self.others:
             return True
-        policy = self.brief.policy.effort(witness_seconds=0.0)
+        policy = self.brief.policy.effort(witness_effort=0.0)
         case = Case(self.brief.table, self.brief.release(sets), policy)
         return all(rule.judge(case).verdict is not Verdict.FAIL for rule in self.others)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from discreet.decision.frontier.brief import Brief
 from discreet.decision.frontier.growing import ANEW, Grown
 from discreet.decision.frontier.judge import ShuttleJudge
 from discreet.decision.law.verdict import Verdict
+from discreet.effort import UNLIMITED, Clock
 from discreet.intruder.bounds.part import MOST_PROJECTED
 from discreet.intruder.bounds.projection.projection import Projection
 from discreet.intruder.bounds.projection.reach import Linear, Warm, reach
@@ -218,17 +218,16 @@ def projectable(brief: Brief) -> bool:
 def grow_blocks(
     judge: LinearJudge,
     ordered: Iterable[int],
-    end: float,
+    clock: Clock = UNLIMITED,
     tell: Callable[[], object] = lambda: None,
 ) -> Grown:
     """Take in margins of the list, many at a time, for as long as linear bounds hold."""
     grown, inside = Grown(), closure(judge.sets)
     todo = [margin for margin in reversed(list(ordered)) if margin not in inside]
-    size, took = FIRST_BLOCK, 0.0
+    size = FIRST_BLOCK
     with working("growing by linear bounds"):
         while todo:
-            # the next block takes longer than the last: cells become narrower
-            if (begun := time.monotonic()) + 1.5 * took > end:
+            if clock.over():
                 grown.complete = False
                 break
             block: list[int] = []
@@ -241,7 +240,6 @@ def grow_blocks(
             taken = judge.take(block, failed=grown) if block else []
             inside |= closure(taken)
             tell()
-            took = time.monotonic() - begun
             if len(grown.failed) > before + len(block) // 4:
                 size = max(LEAST_BLOCK, size // 2)
             if not taken and len(block) > LEAST_BLOCK:  # once more, in smaller blocks

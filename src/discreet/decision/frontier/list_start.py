@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import inf, prod
+from math import prod
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.errors import DataError
 from discreet.intruder.bounds.shuttle.growing import MOST_CELLS, GrowingBounds
 from discreet.look.progress import track
@@ -19,7 +19,7 @@ from discreet.table.lattice import bits
 from discreet.table.table import Table
 
 AT_ONCE = 256  # margins between two looks at the clock
-FIRST = 0.6  # of the time, for the uppers
+FIRST = 0.6  # of a limit in seconds, for the uppers
 Ints = NDArray[np.int64]
 T = TypeVar("T")
 
@@ -38,24 +38,8 @@ class ListStart:
     upper: Ints = field(repr=False)
 
 
-def longest_prefix(
-    table: Table, ordered: Sequence[int], cells: Cells, beta: int, *, seconds: float = inf
-) -> tuple[int, int]:
-    """How many margins of a list, from its start on, keep every cell a width of `beta`.
-
-    Also the narrowest width then, of the cells that come near it.
-
-    >>> from discreet.table.load import load
-    >>> table = load("example:tract")
-    >>> longest_prefix(table, [0b101, 0b010, 0b110], table.small(), beta=3)
-    (2, 5)
-    """
-    found = list_start(table, ordered, cells, beta, seconds=seconds)
-    return found.listed, found.width
-
-
 def list_start(
-    table: Table, ordered: Sequence[int], cells: Cells, beta: int, *, seconds: float = inf
+    table: Table, ordered: Sequence[int], cells: Cells, beta: int, *, clock: Clock = UNLIMITED
 ) -> ListStart:
     """The longest start of a list of margins that keeps every cell a width of `beta`.
 
@@ -63,15 +47,15 @@ def list_start(
     bounds, so that an intruder with more patience may know more. If the time is up, the answer is
     how far it came: a shorter start of the list keeps `beta` as well.
     """
-    begun, codes = time.monotonic(), cells.project(table.names)
+    codes = cells.project(table.names)
     # a lower bound is no more than the count: first the uppers alone, then the cells near beta
     highest = beta + int(cells.counts.max(initial=0))
     sought = range(int(cells.counts.min(initial=highest)), highest)
     above = GrowingBounds(table.shape, table.total, codes, sought=sought)
     margins, tables = _Margins(table), list[tuple[int, Ints]]()
-    widths = [table.total]
+    widths, early = [table.total], clock.before(FIRST)
     for some in track(_parts(ordered), "margins, in parts"):
-        if widths[-1] < beta or time.monotonic() > begun + FIRST * seconds:
+        if widths[-1] < beta or early.over():
             break
         tables += (fresh := list(zip(some, margins.of(some), strict=True)))
         widths += above.add(fresh).tolist()
@@ -83,7 +67,7 @@ def list_start(
         both = GrowingBounds(table.shape, table.total, codes[rows])
         narrower = [table.total]
         for known in track(_parts(tables[:kept]), "margins at few cells, in parts"):
-            if narrower[-1] < beta or time.monotonic() > begun + seconds:
+            if narrower[-1] < beta or clock.over():
                 break
             narrower += both.add(known).tolist()
         kept = _wide(narrower, beta)

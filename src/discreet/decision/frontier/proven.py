@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -11,12 +10,14 @@ import numpy as np
 from discreet import solver
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.frontier.judge import WholeJudge
+from discreet.effort import UNLIMITED, Clock
 from discreet.errors import SolverError
 from discreet.look.progress import working
 from discreet.solver import Limit
 from discreet.table.lattice import children, closure, maximal
 
 MOST_MARGINS = 1_023
+NODES = 100_000  # of one program over all margins
 
 
 @dataclass(frozen=True)
@@ -30,22 +31,25 @@ class Best:
 def best_set(
     judge: WholeJudge,
     brief: Brief,
-    end: float,
+    judged: int,
+    clock: Clock = UNLIMITED,
     tell: Callable[[], object] = lambda: None,
 ) -> Best:
     """The closed set of most worth that keeps the policy.
 
     Max sum of w_m x_m over margins m, with x_m <= x_c for every child c. A solution that breaks the
     policy holds a least set F that breaks it, and sum of x_m over F <= |F| - 1 cuts it off, with
-    all that contain F. Ends when a solution keeps the policy: nothing better exists.
+    all that contain F. Ends when a solution keeps the policy: nothing better exists; or after so
+    many sets were `judged`.
     """
     program = _Program(brief, judge)
     best = tuple(judge.sets)
     if not program.margins:
         return Best(best, brief.worth(best))
     with working("looking for the best set"):
-        while time.monotonic() < end:
-            found, at_most = program.solve(end - time.monotonic())
+        before = judge.asked
+        while judge.asked < before + judged and not clock.over():
+            found, at_most = program.solve(Limit(nodes=NODES, seconds=clock.left))
             if brief.worth(best) >= at_most - 1e-6:
                 return Best(best, brief.worth(best))
             if found is None:
@@ -79,9 +83,9 @@ class _Program:
     def cut(self, least: Sets) -> None:
         self._row(list(least), [1.0] * len(least), len(least) - 1.0)
 
-    def solve(self, seconds: float) -> tuple[Sets | None, float]:
-        """The best set that no cut forbids (None if the time is up), and the limit that it is."""
-        found = self.model.solve(Limit(seconds=seconds))
+    def solve(self, limit: Limit) -> tuple[Sets | None, float]:
+        """The best set that no cut forbids (None if the limit is met), and what it is at most."""
+        found = self.model.solve(limit)
         if found.ended is solver.Ended.LIMIT:
             return None, self.at_most
         if found.values is None:

@@ -9,15 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.look.palette import plural
+from discreet.look.result import Result
+from discreet.look.words import plural
 from discreet.table.cells import frame
 
 GROUPS = ("very problematic", "problematic", "slightly problematic")
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    """The score and the group of each variable; `orders` are those of the margins averaged."""
+class Scores(Result):
+    """The score and the group of each variable; `orders` are those of the margins averaged.
+
+    >>> import discreet as dc
+    >>> scores = dc.widths(dc.load("example:czech")).scores()
+    >>> scores
+    Scores(6 variables: 52.25 (F) to 89.91 (D); mean critical width of all margins that contain the
+        variable)
+    >>> scores.groups()
+    (('F',), ('B', 'C'), ('A', 'E', 'D'))
+    """
 
     names: tuple[str, ...]
     score: NDArray[np.float64]
@@ -48,9 +58,6 @@ class Scores:
         rows = self.ordered()
         ends = " to ".join(f"{self.score[p]:.2f} ({self.names[p]})" for p in (rows[0], rows[-1]))
         return f"Scores({plural(len(self), 'variable')}: {ends}; {self.basis})"
-
-    def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html(index=False))
 
     def ordered(self) -> list[int]:
         """The variables, most problematic first."""

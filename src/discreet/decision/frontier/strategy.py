@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal
@@ -12,11 +11,12 @@ from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.frontier.decomposable import decomposable_frontier
 from discreet.decision.frontier.exchange import exchange
 from discreet.decision.frontier.growing import Grown, grow, longest_start
-from discreet.decision.frontier.judge import Judge, ShuttleJudge, WholeJudge, acceptable
+from discreet.decision.frontier.judge import PROOF, Judge, ShuttleJudge, WholeJudge, acceptable
 from discreet.decision.frontier.linear_judge import LinearJudge, grow_blocks, projectable
 from discreet.decision.frontier.proven import MOST_MARGINS, best_set
 from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.rules import asked
+from discreet.effort import Clock, Effort
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.part import QUICK
 from discreet.models.select import ModelSearch, fitting_model
@@ -25,9 +25,9 @@ from discreet.utility.requests import Requests
 
 FrontierMethod = Literal["best", "greedy", "decomposable"]
 EVERY = 0.5  # seconds between two points of the trace
-HURRIED = 5.0  # seconds for proofs after an interrupt
-SETTLING = 0.05  # of the time, for the verdict at the end
-PROVING = 0.25  # of the time, for tables that prove its widths
+SEARCHING = 0.8  # of a limit in seconds; what is left is for the verdict
+ROUNDS = 400  # of exchanges
+JUDGED = 5_000  # sets, on the way to a proof
 
 UNPROVEN = "no set of margins is proven to keep the policy; ask without proof, or relax it."
 NOTHING = "no margin keeps the policy by itself; relax the policy, or merge categories."
@@ -36,12 +36,12 @@ NOTHING = "no margin keeps the policy by itself; relax the policy, or merge cate
 class Strategy:
     """One search: the set so far, always valid, and how it came about."""
 
-    def __init__(self, brief: Brief, begun: float, end: float, seed: int) -> None:
-        self.brief, self.begun, self.end, self.seed = brief, begun, end, seed
+    def __init__(self, brief: Brief, effort: Effort, clock: Clock, seed: int) -> None:
+        self.brief, self.effort, self.seed = brief, effort, seed
+        self.whole, self.clock = clock, clock.before(SEARCHING)
         self.small = brief.table.size * max(len(brief.cells), 1) <= QUICK
         self.listed: int | None = None
         self.complete: bool | None = None
-        self.stopped = False  # somebody waits: little time for proofs
         self.at_most: float | None = None
         self.trace: list[tuple[float, float]] = []
         self.held_back: dict[int, tuple[int, ...]] = {}
@@ -82,22 +82,16 @@ class Strategy:
                 failed += [] if below else [s]
         return tuple(s for s in self.brief.candidates if not any(f & ~s == 0 for f in failed))
 
-    @property
-    def _proving(self) -> float:
-        """Seconds for the tables that prove the widths at the end."""
-        most = float(self.brief.policy.bounds.witness_seconds)
-        return min(most, PROVING * (self.end - self.begun))
-
     def _judge(self) -> Judge:
         if self._linear:
             return LinearJudge(self.brief)
         whole = self.small or self.brief.certified
         return WholeJudge(self.brief) if whole else ShuttleJudge(self.brief)
 
-    def _grow(self, judge: Judge, ordered: Iterable[int], end: float) -> Grown:
+    def _grow(self, judge: Judge, ordered: Iterable[int]) -> Grown:
         if isinstance(judge, LinearJudge):
-            return grow_blocks(judge, ordered, end, self._tell)
-        return grow(judge, ordered, end, self._tell)
+            return grow_blocks(judge, ordered, self.clock, self._tell)
+        return grow(judge, ordered, self.clock, self._tell)
 
     def begin(self) -> None:
         """Nothing but what must be in: the first valid answer."""
@@ -123,15 +117,15 @@ class Strategy:
         """
         brief = self.brief
         may = set(brief.candidates)
-        seconds = max(1.0, min(60.0, (self.end - time.monotonic()) / 4))
         self.model = fitting_model(
             brief.table,
             max_order=brief.max_order,
-            seconds=seconds,
+            effort=self.effort.times,
+            seconds=self.clock,
             allows=lambda s: s.bit_count() == 1 or s in may,
         )
         wanted = sorted(closure(self.model.formula.sets), key=lambda s: (-s.bit_count(), s))
-        self._grow(self.judge, [s for s in wanted if s in may], self.end)
+        self._grow(self.judge, [s for s in wanted if s in may])
         self.brief = dataclasses.replace(brief, must=maximal([*brief.must, *self.judge.sets]))
         self.judge = self._judge()
         self.judge.restart(self.brief.must)
@@ -146,13 +140,12 @@ class Strategy:
         if method != "best" or self._proof_only:
             return
         self._wishes()
-        end = max(time.monotonic(), self.end - self._proving - SETTLING * (self.end - self.begun))
         quick = isinstance(self.judge, ShuttleJudge | LinearJudge)
         ordered = self._list
         if quick:
             may = set(self._list)
             ordered = tuple(s for s in brief.gentle_first if s in may)
-        grown = self._grow(self.judge, ordered, end)
+        grown = self._grow(self.judge, ordered)
         inside = closure(self.judge.sets)
         left_out = self.out.failed | grown.failed
         self.held_back = {m: cells for m, cells in left_out.items() if m not in inside}
@@ -163,9 +156,10 @@ class Strategy:
         if isinstance(self.judge, ShuttleJudge):
             if self._monotone:
                 self.at_most = brief.worth(brief.candidates)
-            exchange(self.judge, brief, grown.failed, end, self.seed, self._tell)
+            rounds = self.effort.of(ROUNDS)
+            exchange(self.judge, brief, grown.failed, rounds, self.seed, self.clock, self._tell)
         elif isinstance(self.judge, WholeJudge) and self._provable:
-            best = best_set(self.judge, brief, end, self._tell)
+            best = best_set(self.judge, brief, self.effort.of(JUDGED), self.clock, self._tell)
             self.judge.restart(best.sets)
             self.at_most = best.at_most if self._monotone else None
 
@@ -176,14 +170,14 @@ class Strategy:
         in the way.
         """
         if not isinstance(self.judge, LinearJudge):
-            self.listed = longest_start(self.judge, self._list)
+            self.listed = longest_start(self.judge, self._list, self.clock)
             return
-        low, high = 0, longest_start(ShuttleJudge(self.brief), self._list)
+        low, high = 0, longest_start(ShuttleJudge(self.brief), self._list, self.clock)
         if method == "best":
             self.judge.take(self._list[:high], failed=self.out)
             return
         middle = high
-        while low < high:
+        while low < high and not self.clock.over():
             held = self.judge.restart(self._list[:middle])
             low, high = (middle, high) if held else (low, middle - 1)
             middle = (low + high + 1) // 2
@@ -192,14 +186,14 @@ class Strategy:
     def _decomposable(self, *, required: bool) -> None:
         """The best decomposable set, if it is better than what there is."""
         brief, rule = self.brief, self.brief.policy
-        left = self.end - time.monotonic()
         try:
             found = decomposable_frontier(
                 brief.table,
                 beta=rule.small.width,
                 small=rule.small.most,
                 seed=self.seed,
-                seconds=max(1.0, min(60.0, left / (4 if required else 20))),
+                effort=self.effort.times,
+                seconds=self.clock,
                 first=brief.formula(brief.must) if brief.must else (),
                 weights=brief.value or None,
                 max_order=brief.max_order,
@@ -231,7 +225,7 @@ class Strategy:
             return
         before = tuple(self.judge.sets)
         self.judge.restart(self.brief.must)
-        self._grow(self.judge, wished, self.end)
+        self._grow(self.judge, wished)
         if self.brief.worth(self.judge.sets) < self.brief.worth(before):
             self.judge.restart(before)
         self._tell()
@@ -241,11 +235,11 @@ class Strategy:
         judge = self._judge()
         judge.restart(self.brief.must)
         wanted = requests.first_come() if requests else ()
-        self._grow(judge, filter(self.brief.allows, wanted), self.end)
+        self._grow(judge, filter(self.brief.allows, wanted))
         return maximal(judge.sets)
 
     def _tell(self) -> None:
-        now = time.monotonic() - self.begun
+        now = self.clock.spent
         if not self.trace or now - self.trace[-1][0] > EVERY:
             self.trace.append((now, self.brief.worth(self.judge.sets)))
 
@@ -258,7 +252,7 @@ class Strategy:
         brief, order = self.brief, self.judge.sets
         if not order and not brief.must:
             raise DisclosureError(UNPROVEN if brief.certified else NOTHING)
-        self.trace.append((time.monotonic() - self.begun, brief.worth(order)))
+        self.trace.append((self.clock.spent, brief.worth(order)))
         decision = self._decide(order)
         if acceptable(decision, brief):
             return decision
@@ -277,6 +271,11 @@ class Strategy:
 
     def _decide(self, sets: Iterable[int]) -> Decision:
         brief = self.brief
-        seconds = min(HURRIED, self._proving) if self.stopped else self._proving
-        policy = brief.policy.effort(witness_seconds=seconds)
+        how = brief.policy.bounds
+        if self.whole.over():  # what was judged to be proven on the way can be proven again
+            policy = brief.policy.effort(
+                witness_effort=min(how.witness_effort, PROOF) if brief.certified else 0.0
+            )
+        else:
+            policy = brief.policy.effort(witness_seconds=min(how.witness_seconds, self.whole.left))
         return decide(brief.table, brief.formula([*brief.must, *sets]), policy)

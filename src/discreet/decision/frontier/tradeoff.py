@@ -10,13 +10,23 @@ from discreet.decision.frontier.frontier import Frontier, frontier
 from discreet.decision.frontier.strategy import FrontierMethod
 from discreet.errors import DataError, DisclosureError
 from discreet.look.progress import track
+from discreet.look.result import Result
+from discreet.release.doors import of_table
 from discreet.table.cells import frame
 from discreet.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Tradeoff:
-    """The frontier of each method at each beta."""
+class Tradeoff(Result):
+    """The frontier of each method at each beta.
+
+    >>> import discreet as dc
+    >>> found = dc.frontiers.tradeoff(dc.load("example:tract"), [3, 10], methods=["greedy"])
+    >>> found.to_frame()[["method", "beta", "released", "min_width"]]
+       method  beta  released  min_width
+    0  greedy     3         4          5
+    1  greedy    10         3         80
+    """
 
     frontiers: tuple[Frontier, ...]
 
@@ -52,6 +62,7 @@ class Tradeoff:
         return tradeoff_chart(self.points, **options)
 
 
+@of_table
 def tradeoff(
     table: Table,
     betas: Iterable[int],

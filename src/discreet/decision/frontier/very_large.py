@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from discreet.decision.frontier.brief import Brief, Sets
@@ -67,9 +65,8 @@ class VeryLargeStrategy(Strategy):
 
     def run(self, method: FrontierMethod) -> None:
         brief, rule = self.brief, self.brief.policy.small
-        left = self.end - time.monotonic()
         if method != "decomposable":
-            self.start = self._kept(0.5 * left)
+            self.start = self._kept()
             self.listed = self.start.listed
         if method != "greedy":
             self.found = decomposable_frontier(
@@ -78,16 +75,17 @@ class VeryLargeStrategy(Strategy):
                 small=rule.most,
                 restarts=2,
                 seed=self.seed,
-                seconds=0.25 * left,
+                effort=self.effort.times,
+                seconds=self.clock,
                 weights=brief.value or None,
                 max_order=brief.max_order,
             )
 
-    def _kept(self, seconds: float) -> ListStart:
+    def _kept(self) -> ListStart:
         """The longest start of the list that keeps every rule."""
         brief, beta = self.brief, self.brief.policy.small.width
         low, high = 0, len(brief.candidates)
-        found = list_start(brief.table, brief.candidates, brief.cells, beta, seconds=seconds)
+        found = list_start(brief.table, brief.candidates, brief.cells, beta, clock=self.clock)
         while found.listed and worst(r.verdict for r in reasons(brief, found)) is Verdict.FAIL:
             high = found.listed - 1
             middle = (low + high + 1) // 2
@@ -104,7 +102,7 @@ class VeryLargeStrategy(Strategy):
         if not listed and not chosen:
             raise DisclosureError(NOTHING)
         sharp = self.found is not None and brief.worth(chosen) >= brief.worth(listed)
-        self.trace.append((time.monotonic() - self.begun, brief.worth(chosen if sharp else listed)))
+        self.trace.append((self.clock.spent, brief.worth(chosen if sharp else listed)))
         if sharp or self.start is None:
             return decide(brief.table, brief.formula(chosen), brief.policy)
         return decide_list(brief, self.start)

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from discreet.decision.frontier.scores import Scores, disclosure_scores
 from discreet.errors import DisclosureError
-from discreet.look.palette import number, plural
 from discreet.look.progress import track
+from discreet.look.result import Paged
+from discreet.look.words import number, plural
+from discreet.release.doors import of_table
 from discreet.table import notation
 from discreet.table.cells import frame
 from discreet.table.lattice import bits
@@ -41,11 +43,18 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class Widths:
+class Widths(Paged):
     """Critical widths of margins; a margin is a bit set over `names`, bit p is variable p.
 
     `alone` is the width when nothing but the margin is known. With `beta`, margins that contain one
     of a width `alone` below `beta` were not computed: none of them is wider.
+
+    >>> import discreet as dc
+    >>> found = dc.widths(dc.load("example:tract"))
+    >>> found
+    Widths(7 of 7 margins of 3 variables: 0 to 5 at 4 small cells)
+    >>> found.of("Gender*Income"), found.by_order()[2].median
+    (5, 1.0)
     """
 
     names: tuple[str, ...]
@@ -109,9 +118,8 @@ class Widths:
         widths = f"{number(int(self.width.min()))} to {number(int(self.width.max()))}"
         return f"Widths({of}: {widths} at {plural(self.small_cells, 'small cell')})"
 
-    def _repr_html_(self) -> str:
-        shown = self.to_frame(most=20).to_html(index=False)
-        return f"<p>{notation.printable(repr(self))}</p>{shown}"
+    def _first(self, most: int) -> Any:
+        return self.to_frame(most=most)
 
     def of(self, margin: str | Iterable[str]) -> int:
         """The critical width of a margin: `Race*Income`, or names in any order."""
@@ -213,7 +221,8 @@ class Widths:
         return width_chart(spreads, **{"source": self.not_computed or None} | options)
 
 
-def critical_widths(
+@of_table
+def widths(
     table: Table, *, small: int = 2, max_order: int | None = None, beta: int | None = None
 ) -> Widths:
     """The critical width of every margin, or of those up to an order.
@@ -228,10 +237,10 @@ def critical_widths(
 
     >>> table = Table.of([[4, 4], [4, 4], [4, 1]], Hair=["Black", "Red", "Blond"],
     ...                  Income=["High", "Low"])
-    >>> widths = critical_widths(table)
-    >>> widths
+    >>> known = widths(table)
+    >>> known
     Widths(3 of 3 margins of 2 variables: 0 to 5 at 1 small cell)
-    >>> widths.of("Hair"), widths.of("Hair*Income")
+    >>> known.of("Hair"), known.of("Hair*Income")
     (5, 0)
     """
     _check(table, small, max_order, beta)

@@ -59,9 +59,7 @@ class Bounds:
     witness_effort: float = key(
         1.0, "times the usual work on tables that prove a width; 0 switches it off"
     )
-    witness_seconds: float = key(
-        DAY, "stop looking for these after so long; 0 switches it off"
-    )
+    witness_seconds: float = key(DAY, "stop looking for these after so long; 0 switches it off")
     gigabytes: float = key(4.0, "memory for the shuttle")
 
     @property

@@ -29,7 +29,18 @@ POINTS = 65
 
 
 class CellLossWarning(UserWarning):
-    """A loss that is not what a loss of disclosure should be."""
+    """A loss that is not what a loss of disclosure should be.
+
+    >>> import discreet as dc
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", dc.survey.CellLossWarning)
+    ...     found = dc.publish(
+    ...         3, 8, 1, alpha=1, beta=10, disclosure=lambda y, Y, n, N: Y / N, ratio=1)
+    >>> print(caught[0].message)
+    the loss of disclosure (a function) rises with Y: 0.125 at Y = 1, 0.25 at Y = 2 (y = 1, n = 3, N
+        = 8); a larger group should hide its members better.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +114,15 @@ class CellLoss:
 
 
 def disclosure_loss(loss: str | Function | CellLoss) -> CellLoss:
-    """By name: uniques:S, gamma-uniques:S:a, subclasses:FILE, known-sample:S, threshold:T."""
+    """By name: uniques:S, gamma-uniques:S:a, subclasses:FILE, known-sample:S, threshold:T.
+
+    >>> import discreet as dc
+    >>> loss = dc.survey.disclosure_loss("threshold:3")
+    >>> loss
+    CellLoss(threshold:3)
+    >>> loss(1, [1, 2, 3, 4], 3, 8)
+    array([1., 1., 0., 0.])
+    """
     if isinstance(loss, CellLoss):
         return loss
     if callable(loss):
@@ -125,7 +144,14 @@ def disclosure_loss(loss: str | Function | CellLoss) -> CellLoss:
 
 
 def nonpublication_loss(loss: str | Function | CellLoss) -> CellLoss:
-    """By name: records (y), cells (1), population (Y), domain-sample (n), domain (N)."""
+    """By name: records (y), cells (1), population (Y), domain-sample (n), domain (N).
+
+    >>> import discreet as dc
+    >>> loss = dc.survey.nonpublication_loss("population")
+    >>> counts = dc.survey.PopulationCounts.of(n=3, N=8, y=1, alpha=1, beta=10)
+    >>> loss, loss.risk(counts).round(3)
+    (CellLoss(population), array([1.714]))
+    """
     if isinstance(loss, CellLoss):
         return loss
     if callable(loss):

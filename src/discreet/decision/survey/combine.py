@@ -35,7 +35,14 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Combination(Result):
-    """Groups of neighbouring cells, and which can be published."""
+    """Groups of neighbouring cells, and which can be published.
+
+    >>> import discreet as dc
+    >>> found = dc.publish([3, 3, 5], [8, 8, 20], [1, 2, 1], alpha=1, beta=10, ratio=0.8)
+    >>> joined = dc.survey.combine(found)
+    >>> joined.saved, [group.rows for group in joined.combined]
+    (1, [(0, 1)])
+    """
 
     publication: Publication
     groups: tuple[Group, ...]

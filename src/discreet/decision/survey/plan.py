@@ -83,6 +83,14 @@ def plan_table(planned: Publication, kind: str = "pandas") -> Any:
     """Configurations in the order of publication, with the sums at each line (Table 2).
 
     `suppressed` is the loss of what lies below the line.
+
+    >>> import discreet as dc
+    >>> planned = dc.survey.plan([(3, 8, 0.25), (5, 20, 0.75)], alpha=1, beta=10, risk=0.5)
+    >>> dc.survey.plan_table(planned)[["n", "N", "y", "ratio"]].head(3).round(3)
+       n   N  y  ratio
+    0  3   8  0    NaN
+    1  5  20  0    NaN
+    2  5  20  5  0.357
     """
     rows = planned.order
     risk, loss = (planned.R1 * planned.weight)[rows], (planned.R0 * planned.weight)[rows]

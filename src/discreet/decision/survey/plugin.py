@@ -25,6 +25,12 @@ class PlugIn(Result):
     """Estimates of Y, what rules with an estimate in place of Y publish, and the optimal rule.
 
     weighted: N y / n; synthetic: N times the share in all samples; combined: E[Y | y].
+
+    >>> import discreet as dc
+    >>> found = dc.publish([3, 3, 5], [8, 8, 20], [1, 2, 1], alpha=1, beta=10, ratio=0.75)
+    >>> rules = dc.survey.plug_in(found)
+    >>> rules.estimates["weighted"].round(2), rules.differs("weighted")
+    (array([2.67, 5.33, 4.  ]), array([2]))
     """
 
     publication: Publication

@@ -249,6 +249,13 @@ def publish(
     `alpha` and `beta`, a `BetaFit`, or fitted to the data, with `covariates` on the logit scale.
     Cells are published in the order of R1 / R0: those below `ratio`, or a `share` of the data, or
     up to a share `risk` of the disclosure risk. Cells with neither risk nor loss come first.
+
+    >>> import discreet as dc
+    >>> found = dc.publish([3, 3, 5], [8, 8, 20], [1, 2, 1], alpha=1, beta=10, ratio=0.8)
+    >>> found.publish
+    array([False,  True,  True])
+    >>> found.R1.round(2), found.R0.round(2)
+    (array([0.85, 1.48, 0.76]), array([1., 2., 1.]))
     """
     found = _prior(n, N, y, alpha, beta, prior, covariates)
     a, b = found.parameters(covariates)

@@ -54,7 +54,16 @@ class Mask:
 
 @dataclass(frozen=True, eq=False)
 class Choice(Result):
-    """All masks, and the best one, if any is within the limit."""
+    """All masks, and the best one, if any is within the limit.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> masks = [dc.Release.margins(table, formula) for formula in ("Race + Gender", "Race*Gender")]
+    >>> found = dc.users.choose(masks, risk=dc.users.tightness(table), limit=-2)
+    >>> print(found)
+    ✓ PASS: release Race + Gender; 1 of 2 masks keeps the risk limit -2, and it has the highest
+        utility, 2, with a risk of -5.
+    """
 
     masks: tuple[Mask, ...]
     limit: float

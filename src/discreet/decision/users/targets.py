@@ -27,6 +27,14 @@ class Target:
     """A quantity, what a user believes about it given a release, and what the agency knows of it.
 
     `truth` is its value, or the agency's own belief where the agency does not know it.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> target = dc.users.cell_targets(table, table.small())[0]
+    >>> target, target.truth
+    (Target(Male, Chinese, up to $10,000), 1)
+    >>> target.believe(dc.Release.margins(table, "Race*Income + Income*Gender"))
+    Belief(2 values: most probable 1 with 0.5006, mean 0.5006, exact)
     """
 
     name: str
@@ -67,7 +75,15 @@ def cell_targets(
 
 
 def table_target(table: Table, model: Model | str = "saturated") -> Target:
-    """The whole table."""
+    """The whole table.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:blond")
+    >>> target = dc.users.table_target(table, "uniform")
+    >>> belief = target.believe(dc.Release.margins(table, "Hair + Income"))
+    >>> len(belief.tables), round(belief.probability(target.truth), 4)
+    (35, 0.0286)
+    """
     held = _model(model)
 
     def believed(release: Release) -> TableBelief:

@@ -82,7 +82,19 @@ def _at_least(belief: Belief, u: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Outlook(Result):
-    """What the agency expects of one user of a release, target by target."""
+    """What the agency expects of one user of a release, target by target.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
+    >>> outlook = dc.users.identified(table).outlook(release)
+    >>> outlook
+    Outlook(guesses a cell: 18 targets, goes on with probability 1, expected loss 0.333333)
+    >>> outlook.to_frame()[["target", "estimate", "uncertainty"]].head(2).round(3)
+                                target  estimate  uncertainty
+    0       Male, White, up to $10,000        86        0.905
+    1  Male, White, $10,001 to $25,000        66        0.900
+    """
 
     user: str
     targets: tuple[str, ...]
@@ -212,14 +224,30 @@ class User:
 
 
 def own_loss(loss: str | Uncertainty | Callable[[Any, Any], float], idle: float) -> Cost:
-    """The agency loses what the user does by the estimate, and `idle` if the user gives up."""
+    """The agency loses what the user does by the estimate, and `idle` if the user gives up.
+
+    >>> import discreet as dc
+    >>> cost = dc.users.own_loss("squared", idle=10)
+    >>> cost(True, 3, 5), cost(False, 3, 5)
+    (4.0, 10)
+    """
     given = as_uncertainty(loss)
     return lambda tries, estimate, truth: given.loss(estimate, truth) if tries else idle
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A disclosure risk or data utility, with the users that it comes from."""
+    """A disclosure risk or data utility, with the users that it comes from.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
+    >>> found = dc.users.disclosure_risk(release, dc.users.tightness(table))
+    >>> found
+    Measured(-1: bounds every cell)
+    >>> found.value, found.outlooks[0].exact
+    (-1.0, True)
+    """
 
     value: float
     outlooks: tuple[Outlook, ...]
@@ -237,7 +265,14 @@ class Measured:
 
 
 def disclosure_risk(release: Any, *intruders: User) -> Measured:
-    """(1), of the worst of several intruders (the reply to the discussion)."""
+    """(1), of the worst of several intruders (the reply to the discussion).
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
+    >>> dc.users.disclosure_risk(release, dc.users.identified(table))
+    Measured(0.333333: guesses a cell)
+    """
     if not intruders:
         raise DataError("a disclosure risk needs an intruder; give at least one.")
     found = tuple(intruder.outlook(release) for intruder in intruders)
@@ -245,7 +280,15 @@ def disclosure_risk(release: Any, *intruders: User) -> Measured:
 
 
 def data_utility(release: Any, *users: User, weights: ArrayLike | None = None) -> Measured:
-    """(2), of several users weighted; alike if no weights are given."""
+    """(2), of several users weighted; alike if no weights are given.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:blond")
+    >>> scientist = dc.users.User.of("estimates cells", dc.users.cell_targets(table),
+    ...     loss="squared", cost=dc.users.own_loss("squared", idle=100))
+    >>> dc.users.data_utility(dc.Release.margins(table, "Hair + Income"), scientist)
+    Measured(-1.02464: estimates cells)
+    """
     if not users:
         raise DataError("a data utility needs a user; give at least one.")
     shares = _shares(weights, users, "weight", "users")
@@ -257,7 +300,14 @@ def data_utility(release: Any, *users: User, weights: ArrayLike | None = None) -
 
 
 def tightness(table: Table, *, most: int = 2) -> User:
-    """(3): minus the narrowest width of a count from 1 to `most`; minus the total if none is."""
+    """(3): minus the narrowest width of a count from 1 to `most`; minus the total if none is.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
+    >>> float(dc.users.disclosure_risk(release, dc.users.tightness(table)))
+    -1.0
+    """
     total = table.total
 
     def cost(tries: bool, estimate: Any, truth: Any) -> float:
@@ -271,7 +321,15 @@ def tightness(table: Table, *, most: int = 2) -> User:
 def true_table(
     table: Table, model: Model | str = "uniform", *, threshold: Given = math.inf
 ) -> User:
-    """The probability of the true table; 1/M, of M tables that fit, if all are alike."""
+    """The probability of the true table; 1/M, of M tables that fit, if all are alike.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:blond")
+    >>> release = dc.Release.margins(table, "Hair + Income")
+    >>> risk = dc.users.disclosure_risk(release, dc.users.true_table(table))
+    >>> round(1 / risk.value), dc.count(release).tables
+    (35, 35)
+    """
 
     def cost(tries: bool, estimate: Any, truth: Any) -> float:
         return float(estimate.probability(truth)) if tries else 0.0
@@ -291,6 +349,12 @@ def identified(
     """(5): the fraction of the counts below `below` that are guessed right.
 
     A guess counts if its probability is at least 1 - `threshold`. The paper counts zeros too.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> user = dc.users.identified(table, threshold=0.3)
+    >>> dc.users.disclosure_risk(dc.Release.margins(table, "Race*Income + Income*Gender"), user)
+    Measured(0: guesses a cell)
     """
     cells = table.all()
     small = (cells.counts < below) & (zeros | (cells.counts > 0))
