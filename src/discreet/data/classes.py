@@ -15,7 +15,7 @@ from discreet.data.count import _encode, _free_name, _no_column
 from discreet.data.encode import MOST_CATEGORIES, places
 from discreet.data.frames import label, plain
 from discreet.data.kind import check_records
-from discreet.data.sources import Source, engine_errors, from_arrow
+from discreet.data.source import Source, engine_errors, from_arrow
 from discreet.data.totals import is_total
 from discreet.errors import DataError
 

@@ -20,7 +20,14 @@ MISSING = "(missing)"
 
 
 class Role(StrEnum):
-    """What a variable can do to a person; `UNSTATED` is treated as `BOTH`."""
+    """What a variable can do to a person; `UNSTATED` is treated as `BOTH`.
+
+    >>> import discreet as dc
+    >>> [role.value for role in dc.codebooks.Role]
+    ['identifying', 'sensitive', 'both', 'neither', 'unstated']
+    >>> dc.codebooks.Role.UNSTATED.identifies, dc.codebooks.Role.SENSITIVE.identifies
+    (True, False)
+    """
 
     IDENTIFYING = "identifying"
     SENSITIVE = "sensitive"
@@ -48,7 +55,15 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True)
 class Variable:
-    """A named axis: its categories in order, and what it can do to a person."""
+    """A named axis: its categories in order, and what it can do to a person.
+
+    >>> import discreet as dc
+    >>> income = dc.load("example:tract").variables[2]
+    >>> income.name, income.size, income.role.value
+    ('Income', 3, 'both')
+    >>> income.code(income.categories[1])
+    1
+    """
 
     name: str
     categories: tuple[str, ...]

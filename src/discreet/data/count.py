@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Codebook, Missing, Variable
 from discreet.data.encode import NUMBER, encode, places
-from discreet.data.sources import Source, engine_errors
+from discreet.data.source import Source, engine_errors
 from discreet.data.totals import Found, Totals, find_totals
 from discreet.errors import DataError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.data.count import whole_numbers
 from discreet.data.kind import holds_counts
-from discreet.data.sources import Source, engine_errors, from_arrow
+from discreet.data.source import Source, engine_errors, from_arrow
 from discreet.errors import DataError, WrongKind
 
 

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from discreet.data.database import ADDRESS
 from discreet.data.frames import label, plain
 from discreet.data.kind import check_records
-from discreet.data.sources import SUFFIXES, Source, engine_errors, from_arrow, open_source
+from discreet.data.readers import parquet, text
+from discreet.data.source import Source, engine_errors, from_arrow
+from discreet.data.sources import open_source
 from discreet.errors import DataError
 
 Floats = NDArray[np.float64]
@@ -24,7 +26,16 @@ SAMPLE, CELL = "sample size", "cell count"  # what is counted from records
 
 @dataclass(frozen=True, eq=False)
 class Domains:
-    """`columns` as they stand in the data; `n`, `N` and `y` of each row."""
+    """`columns` as they stand in the data; `n`, `N` and `y` of each row.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> towns = pd.DataFrame({"sample": [3, 5], "people": [8, 20], "ill": [1, 2]})
+    >>> found = dc.survey.read_domains(
+    ...     towns, sample_size="sample", population="people", cell_count="ill")
+    >>> dc.publish(found.n, found.N, found.y, alpha=1, beta=10, ratio=0.8)
+    Publication(1 of 2 cells published: 67% of the data, 60% of the risk; publish where R1 < 0.8 R0)
+    """
 
     name: str
     columns: Mapping[str, list[Any]]
@@ -90,6 +101,14 @@ def read_domains(
     the population, and the sample size if it is not the number of records, is a column that is
     the same throughout a domain. What looks like cells is refused unless `records` says that each
     row is a person.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": [*"AABB"], "ill": [1, 0, 0, 0], "people": [8, 8, 9, 9]})
+    >>> found = dc.survey.read_domains(
+    ...     people, sample_size=None, population="people", cell_count="ill", domain="town")
+    >>> found.n, found.N, found.y
+    (array([2., 2.]), array([8., 9.]), array([1., 0.]))
     """
     rows = read_rows(data, table=table)
     if domain is not None:
@@ -149,24 +168,23 @@ def _cased(path: Path) -> Rows | None:
     import pyarrow.csv as arrow_csv
     import pyarrow.parquet as pq
 
-    kind, name = SUFFIXES.get(path.suffix.lower()), repr(path.name)
-    if kind is None:
+    suffix, name = path.suffix.lower(), repr(path.name)
+    if suffix not in (*parquet.SUFFIXES, *text.SUFFIXES):
         return None
     with engine_errors(name):
-        if kind == "parquet":
+        if suffix in parquet.SUFFIXES:
             names = pq.read_schema(path).names
             delimiter = ","
         else:
             with open(path, encoding="utf-8-sig", newline="") as file:
                 line = file.readline(1_000_000)
-                delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=line.count)
+                delimiter = "\t" if suffix == ".tsv" else max(",;\t|", key=line.count)
                 names = next(csv.reader([line], delimiter=delimiter), [])
         if len({n.lower() for n in names}) == len(names) or len(set(names)) < len(names):
             return None
-        if kind == "parquet":
+        if suffix in parquet.SUFFIXES:
             return Rows(plain(pq.read_table(path))[0], name)
-        text = dict.fromkeys(names, pa.string())
-        options = arrow_csv.ConvertOptions(column_types=text)
+        options = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
         parse = arrow_csv.ParseOptions(delimiter=delimiter)
         return Rows(arrow_csv.read_csv(path, convert_options=options, parse_options=parse), name)
 

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.errors import OutputError
+
+_unfinished: set[Path] = set()
+
+
+def unfinished(path: Path) -> Path:
+    """A file or folder that its owner removes, unless the process ends before."""
+    _unfinished.add(path)
+    return path
+
+
+def remove_unfinished() -> None:
+    """Before the process ends in the middle of its work."""
+    for path in [*_unfinished]:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -21,12 +38,14 @@ def whole(path: str | Path) -> Iterator[Path]:
         raise OutputError(f"cannot write {str(path)!r}: it is a folder; name a file in it.")
     if target.exists() and not target.is_file():
         raise OutputError(f"cannot write {str(path)!r}: it is a device; name a plain file.")
+    import tempfile
+
     try:
         handle, name = tempfile.mkstemp(prefix=".discreet-", dir=target.parent)
         os.close(handle)
     except OSError as error:
         raise _refusal(path, error) from None
-    temporary = Path(name)
+    temporary = unfinished(Path(name))
     try:
         yield temporary
         temporary.chmod(_mode(target))

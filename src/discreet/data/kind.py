@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.encode import alike
-from discreet.data.sources import Source, engine_errors
+from discreet.data.source import Source, engine_errors
 from discreet.data.totals import is_total, words
 from discreet.errors import DataError, WrongKind
 

@@ -66,7 +66,17 @@ Every error is `{"error": {"code", "message", "details"}}`. Send a key as
 def create_app(
     settings: Settings, services: Services | None = None, *, quiet: bool = False
 ) -> FastAPI:
-    """The application; `quiet`: without a log of requests."""
+    """The application; `quiet`: without a log of requests.
+
+    >>> import discreet as dc
+    >>> from discreet.server.launch import prepare  # makes the database
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     settings = dc.server.Settings(database=f"sqlite:///{folder}/tables.db", title="Tables")
+    ...     app = dc.server.create_app(prepare(settings), quiet=True)
+    >>> app.title, app.openapi_url
+    ('Tables', '/api/v1/openapi.json')
+    """
     if services is None:
         services = empty_site(settings)
     held = services
@@ -127,7 +137,7 @@ def create_app(
 
 
 def empty_site(settings: Settings) -> Services:
-    """Services that serve what its ledgers have published, and decides nothing."""
+    """Services that show what the ledgers have published, and decide nothing."""
     database = open_database(settings.database)
     counter = Counter(database, settings.secret.get_secret_value().encode())
     accounts = Accounts(database, hours=settings.session_hours)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import secrets
@@ -61,7 +62,8 @@ class DataSpec:
     listed: str | None = None
     previous: str | None = None
     apart: bool = False
-    seconds: float = 60.0
+    effort: float = 1.0
+    seconds: float = math.inf
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> DataSpec:
@@ -160,7 +162,15 @@ def serve(
     workers: int = 1,
     tell: Callable[[str], object] = print,
 ) -> None:
-    """Serve until the process is asked to stop; requests under way are finished first."""
+    """Serve until the process is asked to stop; requests under way are finished first.
+
+    >>> import discreet as dc
+    >>> try:
+    ...     dc.server.serve(dc.server.Settings(database="sqlite:///tables.db"), [], workers=2)
+    ... except dc.DisclosureError as error:
+    ...     print(error)
+    several workers need PostgreSQL; give its address with --database.
+    """
     import uvicorn
 
     if workers > 1 and make_url(settings.database).get_backend_name() == "sqlite":
@@ -263,6 +273,7 @@ def _found(table: Table, policy: Policy, spec: DataSpec) -> list[list[str]]:
         policy=policy,
         certified=policy.bounds.proof != "outer",
         max_order=policy.server.max_order or None,
+        effort=spec.effort,
         seconds=spec.seconds,
     )
     return [list(margin) for margin in found.formula.margins]

@@ -9,7 +9,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class Settings(BaseSettings):
-    """Every setting of a server."""
+    """Every setting of a server.
+
+    >>> import discreet as dc
+    >>> settings = dc.server.Settings(database="sqlite:///tables.db", port=8080)
+    >>> settings.host, settings.port, settings.requests_per_minute
+    ('127.0.0.1', 8080, 120)
+    """
 
     model_config = SettingsConfigDict(env_prefix="DISCREET_", extra="ignore")
 

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from discreet.server.api.replies import Slug, Text, known, with_tag
 from discreet.server.api.roles import ONE, Allowed, documented
 from discreet.server.deciding.requests import deciding
-from discreet.server.formats import MEDIA_TYPES, Format, write
+from discreet.server.formats import Format, write
 from discreet.server.services import services_of
 from discreet.server.showing.catalogue import Published
 from discreet.server.showing.naming import read_levels
@@ -95,14 +95,11 @@ CONTENT: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The table.",
         "content": {
-            **{
-                MEDIA_TYPES[kind].partition(";")[0]: {"schema": {"type": "string"}}
-                for kind in (Format.CSV, Format.SDMX_CSV, Format.PX)
-            },
-            **{
-                MEDIA_TYPES[kind]: {"schema": {"type": "string", "format": "binary"}}
-                for kind in (Format.PARQUET, Format.XLSX)
-            },
+            kind.media_type.partition(";")[0]: {
+                "schema": {"type": "string"} | ({"format": "binary"} if kind.writer.binary else {})
+            }
+            for kind in Format
+            if kind.media_type != "application/json"
         },
     },
     304: {"description": "As the ETag that was sent."},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,8 +13,9 @@ from sqlalchemy.orm import Session
 
 from discreet.decision.answering import gate
 from discreet.decision.answering.answer import Answer, Outcome, Standing, Why
-from discreet.decision.answering.desk import Cost, Desk
+from discreet.decision.answering.desk import TRIALS, Cost, Desk
 from discreet.decision.answering.space import within
+from discreet.effort import Clock
 from discreet.errors import DisclosureError
 from discreet.server.deciding.current_desks import Served
 from discreet.server.deciding.office import Office
@@ -197,11 +197,11 @@ class Counter(Office):
 
         return self._decide(slug, lambda served, desk: None, keep)
 
-    def dry_run(self, slug: str, changes: dict[str, Any], *, seconds: float = 10.0) -> DryRun:
+    def dry_run(self, slug: str, changes: dict[str, Any], *, seconds: float = 60.0) -> DryRun:
         """What a change of policy would do; nothing is changed."""
         served = self._served(slug)
         with self.desk(slug) as desk:
-            desk.space.survey(time.monotonic() + seconds)
+            desk.space.survey(TRIALS, Clock(seconds))
             before, policy = desk.space.counts(), desk.policy.change(changes)
         with self.database.read() as session:
             changed = self._supposed(session, served, policy)
@@ -213,13 +213,13 @@ class Counter(Office):
                 changed.take(new)
             except gate.NotSafe:
                 keeps = False
-        complete = changed.space.survey(time.monotonic() + seconds)
+        complete = changed.space.survey(TRIALS, Clock(seconds))
         return DryRun(keeps, before, changed.space.counts(), complete)
 
-    def cost(self, slug: str, names: Sequence[str], *, seconds: float = 5.0) -> Cost:
+    def cost(self, slug: str, names: Sequence[str], *, seconds: float = 20.0) -> Cost:
         """What the release of a margin would close off."""
         with self.desk(slug) as desk:
-            desk.space.survey(time.monotonic() + seconds)
+            desk.space.survey(TRIALS, Clock(seconds))
             return desk.cost(set_of(desk.table, names), seconds=seconds)
 
     @contextmanager

@@ -3,12 +3,12 @@
 from discreet.server.formats.citing import Citing, citation, source
 from discreet.server.formats.jsonstat import as_json_stat
 from discreet.server.formats.plain import as_json
-from discreet.server.formats.writing import MEDIA_TYPES, Format, Written, write
+from discreet.server.formats.writing import Format, Writer, Written, write
 
 __all__ = [
-    "MEDIA_TYPES",
     "Citing",
     "Format",
+    "Writer",
     "Written",
     "as_json",
     "as_json_stat",

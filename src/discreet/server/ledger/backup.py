@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from discreet.data.database import hidden
+from discreet.data.files import unfinished
 from discreet.errors import LedgerError, OutputError
 from discreet.server.ledger.chain import Verified, verify_all
 from discreet.server.ledger.database import Database, migrate, open_database
@@ -180,7 +181,7 @@ def _fill(session: Session, path: Path, sqlite: bool, url: str) -> list[Verified
         with path.open(encoding="utf-8", errors="surrogateescape") as file:
             return load(session, file)
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "copy.db"
+        copy = unfinished(Path(folder)) / "copy.db"
         _copy(path, copy)
         migrate(f"sqlite:///{copy}")
         with closing(open_database(f"sqlite:///{copy}")) as source, source.read() as found:

@@ -14,8 +14,8 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from discreet.decision.answering.answer import Status
-from discreet.look.palette import plural
-from discreet.look.theme import NARROW, WIDE, printable
+from discreet.look.theme import NARROW, WIDE
+from discreet.look.words import plural, printable
 from discreet.server.pages.grid import Grid
 from discreet.server.pages.words import number, percent
 from discreet.server.showing.catalogue import Published

@@ -9,8 +9,7 @@ from zlib import crc32
 
 from markupsafe import Markup
 
-from discreet.look.palette import EN_DASH
-from discreet.look.theme import printable
+from discreet.look.words import EN_DASH, printable
 from discreet.server.pages.words import number, percent
 from discreet.server.showing.areas import Areas
 from discreet.server.showing.catalogue import Published

@@ -11,7 +11,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from discreet.look import palette
+from discreet.look.words import plural
 from discreet.server.pages import words
 from discreet.server.pages.assets import asset
 from discreet.server.people.identity import Visitor
@@ -93,7 +93,7 @@ def environment() -> Environment:
     for filter_ in (words.number, words.percent, words.date, words.moment, words.sentence):
         made.filters[filter_.__name__] = filter_
     made.globals |= {
-        "plural": palette.plural,
+        "plural": plural,
         "asset": asset,
         "pick_address": pick_address,
         "table_address": table_address,

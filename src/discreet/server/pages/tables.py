@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from discreet.server.formats import Format
 from discreet.server.formats.citing import Citing, citation_data, cited_words, permanent
 from discreet.server.pages import words
 from discreet.server.pages.charts import count_bars, finding
@@ -27,15 +28,6 @@ from discreet.server.showing.naming import chosen, read_levels, read_margin, rea
 
 router = APIRouter()
 How = Annotated[Asked, Query()]
-DOWNLOADS = (
-    ("csv", "CSV", later("for spreadsheets")),
-    ("xlsx", "Excel", later("with a sheet about the source")),
-    ("parquet", "Parquet", later("for data frames")),
-    ("json", "JSON", later("for programs")),
-    ("json-stat", "JSON-stat 2.0", later("for statistical software")),
-    ("sdmx-csv", "SDMX-CSV 2.0", later("for exchange between offices")),
-    ("px", "PX", later("for PxWeb and PC-Axis")),
-)
 SHOWN = {
     "counts": later("Number in each group"),
     "row": later("Share of the row"),
@@ -125,8 +117,12 @@ def _view(
         "cited": cited_words(found, services.settings.title),
         "citations": [(kind, citation_data(found, kind)) for kind in Citing],
         "downloads": [
-            (word, says, place.data(names, cut, [("format", kind), *merged]))
-            for kind, word, says in DOWNLOADS
+            (
+                kind.writer.title,
+                kind.writer.serves,
+                place.data(names, cut, [("format", kind), *merged]),
+            )
+            for kind in Format
         ],
         "page_address": lambda n: place.page(names, cut, [*arranged, ("page", str(n))]),
     }

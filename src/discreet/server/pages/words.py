@@ -15,8 +15,8 @@ from discreet.decision.answering.answer import Why
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
 from discreet.decision.law.rules import promises as promises
-from discreet.look import palette
-from discreet.look.palette import plural
+from discreet.look import words
+from discreet.look.words import plural
 from discreet.server.deciding.terms import VINTAGE as VINTAGE
 from discreet.server.deciding.terms import changed_words as changed_words
 from discreet.server.deciding.terms import proof_words as proof_words
@@ -51,7 +51,7 @@ def number(n: float) -> str:
     '1.234.567'
     """
     if languages.spoken() == languages.ENGLISH:
-        return palette.number(n)
+        return words.number(n)
     return str(format_decimal(n, locale=languages.locale()))
 
 
@@ -61,7 +61,7 @@ def percent(share: float, decimals: int = 0) -> str:
     ...     percent(0.125, 1).replace("\\xa0", " ")
     '12,5 %'
     """
-    said = palette.percent(share, decimals)
+    said = words.percent(share, decimals)
     if languages.spoken() == languages.ENGLISH:
         return said
     comma = get_decimal_symbol(languages.locale())
@@ -167,15 +167,15 @@ def rule(policy: Policy) -> list[str]:
         "simulatable": [
             "Each request is judged by what is public alone: it is refused if, as far as the "
             f"public can tell, the answer would be unsafe with a probability above "
-            f"{palette.percent(policy.server.delta)}. What is granted to one is published for all.",
+            f"{words.percent(policy.server.delta)}. What is granted to one is published for all.",
             "A refusal tells nothing: whoever knows the published tables can work it out. The "
             f"price is that an answer may be unsafe, with a probability of up to "
-            f"{palette.percent(policy.server.delta)} each time.",
+            f"{words.percent(policy.server.delta)} each time.",
         ],
         "gated": [
             "Each request is judged by what is public first: it is refused if, as far as the "
             f"public can tell, the answer would be unsafe with a probability above "
-            f"{palette.percent(policy.server.delta)}. What passes is judged by the confidential "
+            f"{words.percent(policy.server.delta)}. What passes is judged by the confidential "
             "data, together with all that is out. What is granted to one is published for all.",
             "Most refusals tell nothing: whoever knows the published tables can work them out. One "
             "that only the data explain tells that the table is among the few that would be "
@@ -210,7 +210,7 @@ def price(policy: Policy) -> str:
 def limits(policy: Policy) -> list[str]:
     """What the public rules say, whatever the data."""
     server = policy.server
-    said = [f"No table has more than {palette.number(server.cells)} cells."]
+    said = [f"No table has more than {words.number(server.cells)} cells."]
     if server.max_order:
         said.append(f"No table has more than {plural(server.max_order, 'variable')}.")
     if server.curated:
@@ -219,7 +219,7 @@ def limits(policy: Policy) -> list[str]:
         more = plural(server.step_variables, "variable")
         said.append(f"A request goes at most {more} beyond a table that is out.")
     if server.step_cells:
-        said.append(f"A request publishes at most {palette.number(server.step_cells)} cells.")
+        said.append(f"A request publishes at most {words.number(server.step_cells)} cells.")
     if server.quota:
         said.append(f"One user receives at most {plural(server.quota, 'new table')} in a day.")
     return said

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from discreet.errors import DisclosureError
 from discreet.server.api.tables import base_address
-from discreet.server.formats import MEDIA_TYPES, Format, write
+from discreet.server.formats import Format, write
 from discreet.server.formats.plain import json_bytes
 from discreet.server.formats.px import px
 from discreet.server.guards.errors import Refused
@@ -47,8 +47,8 @@ DATA: dict[int | str, dict[str, Any]] = {
             "application/json": {"schema": {"type": "object"}},
             "text/csv": {"schema": {"type": "string"}},
             "text/plain": {"schema": {"type": "string"}},
-            MEDIA_TYPES[Format.XLSX]: {"schema": {"type": "string", "format": "binary"}},
-            MEDIA_TYPES[Format.PARQUET]: {"schema": {"type": "string", "format": "binary"}},
+            Format.XLSX.media_type: {"schema": {"type": "string", "format": "binary"}},
+            Format.PARQUET.media_type: {"schema": {"type": "string", "format": "binary"}},
         },
     }
 }
@@ -99,14 +99,14 @@ def written(
             return Response(body, media_type="application/json")
         case Output.CSV:
             body = csv_px(found, heading, options)
-            return Response(body, media_type=MEDIA_TYPES[Format.CSV])
+            return Response(body, media_type=Format.CSV.media_type)
         case Output.PX:
             named = dict(zip(found.codes, found.table.names, strict=True))
             rows = [named[code] for code in stub if code in named]
             if heading and not rows:
                 rows = [name for code, name in named.items() if code not in heading]
             body = px(found.table, base, by, stub=rows or None, language=language)
-            return Response(body, media_type=MEDIA_TYPES[Format.PX])
+            return Response(body, media_type=Format.PX.media_type)
     made = write(found.table, Format(output), base, by)
     name = {"Content-Disposition": f'attachment; filename="{made.filename}"'}
     return Response(made.body, 200, name, made.media_type)

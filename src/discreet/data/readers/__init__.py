@@ -1,0 +1,32 @@
+"""The kinds of files that are read: one module each, found by itself.
+
+A module has `SUFFIXES`, how the names of its files end, and `read(path, name)`, which gives a
+`Source`; `name` is what messages call it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol, cast
+
+from discreet.data.source import Source
+
+
+class Reader(Protocol):
+    """What a module here has."""
+
+    SUFFIXES: tuple[str, ...]
+
+    def read(self, path: Path, name: str) -> Source: ...
+
+
+def _found() -> dict[str, Reader]:
+    names = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
+    modules = [cast(Reader, importlib.import_module(name)) for name in names]
+    return {suffix: module for module in modules for suffix in module.SUFFIXES}
+
+
+READERS: Mapping[str, Reader] = _found()

@@ -1,0 +1,109 @@
+"""A source: records as one ibis table; what every kind of source is made with."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.data.files import unfinished
+from discreet.errors import DataError
+
+NOT_UTF8 = "it is not UTF-8; save it as UTF-8 and try again."
+
+
+@dataclass(frozen=True)
+class Source:
+    """An ibis table, the order of categories that its types carry, and what to call it."""
+
+    records: Any
+    name: str
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.records.columns)
+
+
+@contextmanager
+def engine_errors(name: str) -> Iterator[None]:
+    """Whatever the engine says becomes one sentence."""
+    import duckdb
+    import pyarrow as pa
+    from ibis.common.exceptions import IbisError
+
+    kinds = [duckdb.Error, sqlite3.Error, pa.ArrowException, IbisError, ValueError]
+    if "psycopg" in sys.modules:
+        kinds.append(sys.modules["psycopg"].Error)
+    try:
+        yield
+    except tuple(kinds) as error:
+        raise DataError(f"cannot read {name}: {_sentence(str(error))}") from None
+
+
+def _sentence(message: str) -> str:
+    """The part of an engine's message that a person can act on."""
+    if re.search(r"unicode|utf-?8|codec", message, re.IGNORECASE):
+        return NOT_UTF8
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if line and fields:
+        return (
+            f"line {line[1]} has {fields[2]} field{'s' * (fields[2] != '1')} where the header has "
+            f"{fields[1]}; repair that line."
+        )
+    if line and "unterminated quote" in message:
+        return f"line {line[1]} has a quote or a line end out of place; repair that line."
+    if line:
+        return f"line {line[1]} is no line of CSV; repair that line."
+    if re.search(r"parquet", message, re.IGNORECASE):
+        return "it is not a Parquet file, or a damaged one; write it again."
+    if "state machine" in message:
+        return "its quotes or line ends are mixed; save it again as CSV."
+    if re.search(r"conversion failed|could not convert|isoformat", message, re.IGNORECASE):
+        column = re.search(r"failed for column (.+?) with type", message)
+        which = f"column {column[1]!r}" if column else "a column"
+        return f"{which} has values that are not of its type; read a view that makes them text."
+    first = message.strip().splitlines()[0] if message.strip() else "the engine gives no reason"
+    return first.rstrip(".") + "."
+
+
+def from_arrow(records: Any, orders: Mapping[str, tuple[str, ...]], name: str) -> Source:
+    """An Arrow table without dictionaries as a source."""
+    check_names(records.column_names, name)
+    connection = own_duckdb()
+    with engine_errors(name):
+        connection.con.register("records", records)
+        return Source(connection.table("records"), name, orders)
+
+
+def own_duckdb() -> Any:
+    """A connection of its own; what does not fit in memory goes to the temporary folder."""
+    import ibis
+
+    spill = Path(tempfile.gettempdir()) / f"discreet-{uuid.uuid4().hex}"
+    return ibis.duckdb.connect(temp_directory=str(unfinished(spill)))
+
+
+def check_names(names: Sequence[str], name: str) -> None:
+    """Engines do not tell Sex from sex, and cannot address a column without a name."""
+    seen: dict[str, str] = {}
+    for place, column in enumerate(names, 1):
+        if not column.strip():
+            raise DataError(f"column {place} of {name} has no name; give it one in the header.")
+        if (other := seen.setdefault(column.lower(), column)) != column:
+            raise DataError(
+                f"{name} has the columns {other!r} and {column!r}, which differ only in capitals; "
+                "rename one."
+            )
+        if [*names].index(column) != place - 1:
+            raise DataError(f"{name} has two columns named {column!r}; rename one.")
+    if not seen:
+        raise DataError(f"{name} has no columns; put their names in the first line.")
