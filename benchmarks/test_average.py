@@ -60,7 +60,7 @@ def test_both_routes_against_quadrature():
     (log, exact), spent = timed(by_quadrature)
     print(f"\nquadrature: {spent:.1f} s")
     for route in (importance_posterior, augment_posterior):
-        found, seconds = timed(route, RELEASE, PAIRS, standard_error=0.001, seconds=60)
+        found, seconds = timed(route, RELEASE, PAIRS, standard_error=0.001)
         z = (found.mass - exact) / found.errors
         print(
             f"{route.__name__}: {seconds:.1f} s ({seconds / spent:.1f} times), {found.method}, "
@@ -88,7 +88,7 @@ def test_many_models_of_four_variables():
     whole = load("example:czech").margin("A*B*C*D")
     small = type(whole)(whole.variables, whole.codes, np.maximum(1, whole.counts // 100))
     release = Release.margins(small, "A*B + B*C + C*D + A*D")
-    found, seconds = timed(posterior, release, model="average", standard_error=0.005, seconds=60)
+    found, seconds = timed(posterior, release, model="average", standard_error=0.005)
     print(f"\n{seconds:.1f} s, {found.method}, {found.diagnostics()}")
     assert len(found.models) == 26
     assert abs(sum(model.weight for model in found.models) - 1) < 1e-9
@@ -100,7 +100,7 @@ def test_a_table_that_is_too_large_to_list():
     release = Release.margins(table, "A*C*E + A*D*E + B*C + F")
     own, _ = timed(under_model, release, release.formula, table.small())
     found, seconds = timed(
-        under_model, release, "A*C*D*E + B*C + F", table.small(), standard_error=0.02, seconds=60
+        under_model, release, "A*C*D*E + B*C + F", table.small(), standard_error=0.02
     )
     print(f"\n{seconds:.1f} s, {found.convergence}")
     print(own.matrix().round(3), found.matrix().round(3))

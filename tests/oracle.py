@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import strategies as st
 
+from discreet.release.release import Release
 from discreet.table.table import Table
 
 
@@ -101,3 +102,21 @@ def spelled_out(zeros):
 def letters(margins):
     """Margins of axes as margins of names."""
     return [[chr(65 + a) for a in axes] for axes in margins]
+
+
+@st.composite
+def released_tables(draw, **sizes):
+    """A table, its release with impossible pairs, and all tables that fit."""
+    array = draw(small_tables(**sizes))
+    margins, zeros = draw(releases(array.ndim)), draw(impossible_pairs(array))
+    if zeros and draw(st.integers(0, 3)):  # a margin that shows the pair would leave nothing to say
+        one, other = zeros[0]
+        apart = {
+            tuple(a for a in m if a != draw(st.sampled_from((one, other))))
+            if {one, other} <= set(m)
+            else m
+            for m in margins
+        }
+        margins = [m for m in apart if m] or margins
+    table = named(array).excluding(spelled_out(zeros))
+    return table, Release.margins(table, letters(margins)), fibre(array, margins, zeros)

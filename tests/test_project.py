@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -64,20 +63,6 @@ def test_no_module_is_long(path):
 def test_nothing_heavy_is_imported_at_the_start(what):
     loaded = python("-c", f"{what}\nimport sys\nprint(*sys.modules)").stdout.split()
     assert not HEAVY & set(loaded)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "limit"), [(["-c", "import discreet"], 0.5), (["-m", "discreet", "--help"], 0.3)]
-)
-def test_the_start_is_quick(arguments, limit):
-    best = min(_seconds(arguments) for _ in range(5))
-    assert best < limit
-
-
-def _seconds(arguments):
-    start = time.perf_counter()
-    python(*arguments)
-    return time.perf_counter() - start
 
 
 def test_every_public_name_is_there():

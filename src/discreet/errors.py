@@ -7,7 +7,15 @@ from collections.abc import Callable
 
 
 class DisclosureError(Exception):
-    """Wrong input: one sentence that names the value and the repair."""
+    """Wrong input: one sentence that names the value and the repair.
+
+    >>> import discreet as dc
+    >>> try:
+    ...     dc.load("example:tracts")
+    ... except dc.DisclosureError as error:
+    ...     print(error)
+    there is no example 'tracts'; there are tract, estates, czech, blond, nltcs.
+    """
 
 
 class DataError(DisclosureError):

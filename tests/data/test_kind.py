@@ -14,7 +14,7 @@ from discreet.data.domains import read_domains
 from discreet.data.kind import LOOK, by_chance
 from discreet.errors import DataError, WrongKind
 from discreet.risk.uniques.anonymity import k_anonymity
-from discreet.risk.uniques.uniques import uniqueness
+from discreet.risk.uniques.uniques import uniques
 from discreet.table.load import load
 from discreet.table.microdata import Microdata
 
@@ -114,7 +114,7 @@ def test_columns_that_are_left_out_do_not_hide_cells():
 def test_a_weight_is_no_count():
     people = CELLS.rename(columns={"n": "freq"})
     assert load(people, codebook=Codebook.of(weights="freq")).total == 4
-    assert uniqueness(people, "Sex,Town", weights="freq").classes.records == 4
+    assert uniques(people, "Sex,Town", weights="freq").classes.records == 4
 
 
 def test_what_the_codebook_calls_a_variable_is_no_count():
@@ -257,12 +257,12 @@ def test_a_pandas_crosstab():
 
 def test_who_stands_out_among_cells():
     with pytest.raises(WrongKind, match="count='n'"):
-        uniqueness(CELLS, "Sex,Town")
+        uniques(CELLS, "Sex,Town")
     with pytest.raises(WrongKind, match="count='n'"):
         k_anonymity(CELLS, "Sex,Town")
-    assert uniqueness(CELLS, "Sex,Town", count="n").classes.records == 38
-    assert uniqueness(CROSSTAB, "Town", crosstab="Income").classes.records == 15
-    assert uniqueness(CELLS, "Sex,Town", sensitive="n", records=True).classes.records == 4
+    assert uniques(CELLS, "Sex,Town", count="n").classes.records == 38
+    assert uniques(CROSSTAB, "Town", crosstab="Income").classes.records == 15
+    assert uniques(CELLS, "Sex,Town", sensitive="n", records=True).classes.records == 4
 
 
 def test_domains_counted_from_cells():

@@ -212,7 +212,7 @@ BAD_FILES = {
         b"a,b\n1,2\n",
         r"'no.parquet': it is not a Parquet file, or a damaged one; write",
     ),
-    "no.xlsx": (b"PK", r"ends in '.xlsx', which is not read; use .csv, .tsv or .parquet\."),
+    "no.xlsx": (b"PK", r"ends in '.xlsx', which is not read; use .parquet, .pq, .csv,"),
 }
 
 

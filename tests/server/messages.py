@@ -21,11 +21,11 @@ from discreet.server.pages import words
 from discreet.server.pages.render import PUBLIC
 from discreet.server.showing.languages import LANGUAGES, NUMBER
 
-SERVER = Path(terms.__file__).parent
+SERVER = Path(terms.__file__).parents[1]
 FOLDER = SERVER / "pages" / "languages"
 TEMPLATES = SERVER / "pages" / "templates"
 SHARED = ("base", "parts")
-MARKED = [*(SERVER / "pages").glob("*.py"), *(SERVER / "pxweb").glob("*.py")]
+MARKED = [path for room in ("formats", "pages", "pxweb") for path in (SERVER / room).glob("*.py")]
 KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2), "later": None}
 OPTIONS = {"extensions": "jinja2.ext.i18n", "trimmed": "true", "newstyle_gettext": "true",
            "trim_blocks": "true", "lstrip_blocks": "true"}  # fmt: skip

@@ -1,7 +1,6 @@
 """Graphs against networkx and brute force."""
 
 import random
-import time
 from itertools import combinations
 
 import networkx as nx
@@ -104,13 +103,11 @@ def test_complete_sets(graph, data):
 def test_number_of_decomposable_graphs(k, number):
     """Labelled chordal graphs, OEIS A058862."""
     pairs = [1 << i | 1 << j for i, j in combinations(range(k), 2)]
-    start = time.perf_counter()
     found = sum(
         Graph.of([pairs[i] for i in bits(chosen)], k).is_chordal
         for chosen in range(2 ** len(pairs))
     )
     assert found == number
-    assert time.perf_counter() - start < 5
 
 
 @given(graphs())

@@ -9,7 +9,8 @@ from pathlib import Path
 from discreet.data.codebook import Codebook
 from discreet.data.count import choose_columns, count_records
 from discreet.data.kind import check_records
-from discreet.data.sources import Source, engine_errors, open_source
+from discreet.data.source import Source, engine_errors
+from discreet.data.sources import open_source
 from discreet.data.totals import check_people
 from discreet.table.codings import with_impossible
 from discreet.table.read import the_codebook

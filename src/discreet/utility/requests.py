@@ -1,8 +1,4 @@
-"""What users ask for: their requests as weights of margins, and who is served by a release.
-
-A user's requests are scaled to add up to the user's weight, so that thousands of requests by one
-user do not crowd out the others.
-"""
+"""What users ask for: their requests as weights of margins, and who is served by a release."""
 
 from __future__ import annotations
 
@@ -23,10 +19,11 @@ from typing import Any, NoReturn
 
 from discreet.data.frames import label
 from discreet.errors import DataError, FormulaError
+from discreet.look.result import Result
+from discreet.look.words import plural
 from discreet.table import lattice, notation
 from discreet.table.cells import frame
 from discreet.table.formula import Formula, Margin
-from discreet.table.words import several
 
 EVERYBODY = "all users"  # who asks, where no user is named
 MOST = 1e15  # up to here counts add up without overflow
@@ -61,20 +58,18 @@ class UserShare:
 
 
 @dataclass(frozen=True)
-class Requests:
+class Requests(Result):
     """Who asks for which margins of a table, how often, and what each user weighs.
 
-    Without `fair`, the counts are taken as they are and the users' weights play no part. Who asks
-    for nothing, by a count of 0, is left out.
+    A user's requests are scaled to add up to the user's weight, so that thousands of requests by
+    one user do not crowd out the others. Without `fair`, counts are taken as they are and weights
+    play no part. Who asks for nothing, by a count of 0, is left out.
 
-    >>> asked = Requests.of({"Ann": {"Age*Sex": 3, "Town": 1}, "Bob": {"Sex": 90}},
-    ...                     ["Age", "Sex", "Town"])
+    >>> asked = Requests.of({"Ann": {"Age": 3, "Sex": 1}, "Bob": {"Sex": 90}}, ["Age", "Sex"])
     >>> asked
-    Requests(3 margins of 3 variables, asked for by 2 users with a weight of 2)
-    >>> asked.weights()
-    {3: 0.75, 4: 0.25, 2: 1.0}
-    >>> asked.worth(Formula.parse("Age*Sex", asked.names))
-    0.875
+    Requests(2 margins of 2 variables, asked for by 2 users with a weight of 2)
+    >>> asked.weights(), asked.worth(Formula.parse("Age", asked.names))
+    ({1: 0.75, 2: 1.25}, 0.375)
     """
 
     names: tuple[str, ...]
@@ -106,8 +101,7 @@ class Requests:
     def read(
         cls, path: str | Path, names: Iterable[str], users: Weights = None, *, fair: bool = True
     ) -> Requests:
-        """Requests or a poll from CSV, requests from JSON or TOML; `users` are weights that
-        replace those of the file."""
+        """Requests or a poll from CSV, requests from JSON or TOML; `users` replace its weights."""
         path, names = Path(path), tuple(names)
         shown, kind = repr(path.name), path.suffix.lower()
         if kind not in (".csv", ".tsv", ".txt", ".json", ".toml"):
@@ -206,15 +200,22 @@ class Requests:
         return tuple(self.names[p] for p in lattice.bits(margin))
 
     def __repr__(self) -> str:
-        margins = several(len(self.first_come()), "margin")
-        margins += f" of {several(len(self.names), 'variable')}"
+        margins = plural(len(self.first_come()), "margin")
+        margins += f" of {plural(len(self.names), 'variable')}"
         weight = f" with a weight of {fsum(self.users.values()):g}"
         how = weight if self.fair else ", counts as they are"
-        return f"Requests({margins}, asked for by {several(len(self.users), 'user')}{how})"
+        return f"Requests({margins}, asked for by {plural(len(self.users), 'user')}{how})"
 
 
 def share_frame(shares: Iterable[UserShare], kind: str = "pandas") -> Any:
-    """One row a user: what was asked for and served, and the missed margins as a formula."""
+    """One row a user: what was asked for and served, and the missed margins as a formula.
+
+    >>> import discreet as dc
+    >>> asked = dc.users.Requests.of({"Ann": {"Age": 3, "Sex": 1}}, ["Age", "Sex"])
+    >>> dc.users.share_frame(asked.served(dc.Formula.parse("Age", asked.names)))
+      user  weight  requests  count  served  share missed
+    0  Ann     1.0         2    4.0     3.0   0.75    Sex
+    """
     shares = tuple(shares)
     measures = ("weight", "requests", "count", "served", "share")
     columns: dict[str, list[Any]] = {"user": [s.name for s in shares]}
@@ -318,7 +319,7 @@ def _from_csv(text: str, kind: str, shown: str) -> list[Row]:
         for fields in ([f.strip() for f in line] for line in reader if any(map(str.strip, line))):
             where = f"line {reader.line_num} of {shown}"
             if columns and len(fields) != len(columns):
-                found = f"{where} has {several(len(fields), 'field')}"
+                found = f"{where} has {plural(len(fields), 'field')}"
                 raise DataError(f"{found}, the header has {len(columns)}; repair that line.")
             if columns:
                 rows.append((where, dict(zip(columns, fields, strict=True))))

@@ -121,7 +121,7 @@ def test_a_survey_finds_any_border(unsafe, released):
 
 def test_a_survey_without_time_goes_on_later():
     space = QuerySpace(4, lambda sets: all(s.bit_count() < 3 for s in sets), first=[15])
-    assert not space.survey(until=0)
+    assert not space.survey(trials=0)
     assert not space.surveyed
     assert space.survey()
     assert set(space.possible()) == {s for s in range(16) if s.bit_count() == 2}

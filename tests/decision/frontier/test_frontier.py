@@ -1,6 +1,5 @@
 """Frontiers: never unsafe, closed, and as large as brute force finds."""
 
-import time
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +16,7 @@ from discreet.decision.frontier.tradeoff import tradeoff
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
+from discreet.effort import Clock
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import bounds
 from discreet.release.release import Release
@@ -43,7 +43,7 @@ def test_never_unsafe_and_closed(method, seed):
             frontier(table, method=method)
         return
     try:
-        found = frontier(table, beta=2, method=method, seconds=20)
+        found = frontier(table, beta=2, method=method)
     except DisclosureError:
         one_way = Release.margins(table, [[name] for name in table.names])
         assert bounds(one_way, table.small()).narrowest < 2
@@ -95,7 +95,7 @@ def test_best_is_the_optimum(seed):
         with pytest.raises(DisclosureError, match="not even the one-way"):
             frontier(table, beta=beta, certified=True)
         return
-    found = frontier(table, beta=beta, certified=True, seconds=60)
+    found = frontier(table, beta=beta, certified=True)
     assert found.released == most == found.at_most
     assert found.optimal
     assert found.certified
@@ -119,11 +119,11 @@ def _passes(table, margins, policy):
 @pytest.mark.parametrize("changes", POLICIES, ids=str)
 def test_assess_never_contradicts_the_frontier(changes, quick, monkeypatch):
     monkeypatch.setattr("discreet.decision.frontier.strategy.QUICK", quick)
-    policy, tried = Policy.of(changes | {"bounds.witness_seconds": 1.0}), 0
+    policy, tried = Policy.of(changes | {"bounds.witness_effort": 1 / 60}), 0
     for seed in range(4):
         table = random_table(seed, (2, 3, 3))
         try:
-            found = frontier(table, policy=policy, seconds=20)
+            found = frontier(table, policy=policy)
         except DisclosureError:
             assert not any(_passes(table, [[name]], policy) for name in table.names)
             continue
@@ -153,7 +153,7 @@ def test_all_weight_on_one_margin_puts_it_in():
     alone = [m for m in combinations(table.names, 5) if _keeps(table, [m], 3)]
     assert alone
     for margin in alone:
-        found = frontier(table, beta=3, weights={margin: 1.0}, seconds=60)
+        found = frontier(table, beta=3, weights={margin: 1.0})
         assert found.formula.contains(margin)
         (user,) = found.users
         assert user.share == 1
@@ -172,7 +172,7 @@ def test_users_get_more_than_first_come_first_served():
         "Second": {"A*B*C*D": 1, "A*C*D*E": 1},
         "Third": {"A*B*E*F": 1, "A*D*E*F": 1, "B*C*E": 1},
     }
-    found = frontier(table, beta=50, weights=asked, seconds=60)
+    found = frontier(table, beta=50, weights=asked)
     one_shot = sum(user.share for user in found.users)
     in_turn = sum(user.share for user in found.first_come)
     assert one_shot >= in_turn
@@ -192,7 +192,7 @@ def test_wishes_are_kept(data):
     try:
         found = frontier(
             table, beta=beta, released=named[released], never=named[banned], max_order=order,
-            method=data.draw(st.sampled_from(["best", "greedy"]), "method"), seconds=60,
+            method=data.draw(st.sampled_from(["best", "greedy"]), "method"),
         )  # fmt: skip
     except DisclosureError:
         assert banned & ~released == 0 or released.bit_count() > order or beta == 20
@@ -208,11 +208,11 @@ def test_wishes_are_kept(data):
 
 def test_the_margins_of_a_model_that_fits_come_first():
     table = load("example:czech")
-    found = frontier(table, beta=3, first="fit", seconds=30)
+    found = frontier(table, beta=3, first="fit")
     assert found.model is not None
     assert all(map(found.formula.contains, found.model.formula.margins))
     assert found.to_json()["model"]["released"] == len(found.model.formula)
-    tight = frontier(table, beta=50, first="fit", seconds=30)
+    tight = frontier(table, beta=50, first="fit")
     kept = tight.to_json()["model"]
     assert kept["released"] >= 1
     assert bounds(Release.margins(table, tight.formula), table.small()).narrowest >= 50
@@ -225,10 +225,10 @@ def test_exchange_improves_or_keeps():
         table, Policy.of({"small.width": 20, "attribute.check": False, "published.least": 0})
     )
     judge, worth = ShuttleJudge(brief), []
-    grown = grow(judge, brief.gentle_first, np.inf)
+    grown = grow(judge, brief.gentle_first)
     before = brief.worth(judge.sets)
-    end = time.monotonic() + 3
-    exchange(judge, brief, grown.failed, end, 1, lambda: worth.append(brief.worth(judge.sets)))
+    tell = lambda: worth.append(brief.worth(judge.sets))  # noqa: E731
+    exchange(judge, brief, grown.failed, 30, 1, tell=tell)
     assert worth == sorted(worth)
     assert before <= brief.worth(judge.sets) <= brief.worth(brief.candidates)
     release = Release.margins(table, brief.formula(judge.sets))
@@ -236,7 +236,7 @@ def test_exchange_improves_or_keeps():
 
 
 def test_the_tradeoff_falls_with_beta():
-    found = tradeoff(load("example:czech"), [50, 3, 20, 10_000], methods=["greedy"], seconds=20)
+    found = tradeoff(load("example:czech"), [50, 3, 20, 10_000], methods=["greedy"])
     frame = found.to_frame()
     assert frame["beta"].tolist() == [3, 20, 50]
     assert frame["released"].is_monotonic_decreasing
@@ -245,20 +245,22 @@ def test_the_tradeoff_falls_with_beta():
         tradeoff(load("example:czech"), [])
 
 
-def test_a_stopped_search_has_a_valid_answer(monkeypatch):
-    def stopped(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("discreet.decision.frontier.strategy.grow", stopped)
+@pytest.mark.parametrize("moment", [1, 3, 10, 40, 160])
+def test_a_stopped_search_has_a_valid_answer(monkeypatch, moment):
+    """A clock that runs out at its so-manieth look: the set keeps the policy, and says so."""
+    looks = iter(range(10**9))
+    monkeypatch.setattr(Clock, "spent", property(lambda self: next(looks) * 1.0))
     table = load("example:czech")
-    found = frontier(table, beta=20, seconds=30)
-    assert found.maximal is None
-    assert found.listed == found.released == 45
+    found = frontier(table, beta=20, seconds=moment + 0.5)
+    assert found.stopped.startswith(f"stopped by the limit of {moment + 0.5:g} seconds: ")
+    assert f"has {found.released} margins. Allow more seconds" in found.stopped
+    assert found.to_json()["stopped"] == found.stopped
+    assert not found.optimal
     assert bounds(Release.margins(table, found.formula), table.small()).narrowest >= 20
 
 
 def test_the_same_seed_gives_the_same_answer():
-    one, two = (frontier(load("example:czech"), beta=20, seed=4, seconds=30) for _ in range(2))
+    one, two = (frontier(load("example:czech"), beta=20, seed=4) for _ in range(2))
     assert one.formula.sets == two.formula.sets
     assert one.to_json()["frontier"] == [list(margin) for margin in one.formula.margins]
     assert one.maximal
@@ -276,7 +278,7 @@ def test_what_it_refuses():
 @pytest.mark.nltcs
 def test_the_greedy_frontier_of_the_paper(nltcs):
     """beta = 3: the list is cut after 4,011; the closed set has 4,014 (the paper prints 4,011)."""
-    found = frontier(nltcs, beta=3, proof="outer", method="greedy", seconds=1e-3)
+    found = frontier(nltcs, beta=3, proof="outer", method="greedy")
     assert found.listed == 4011
     assert found.released == 4014
     assert len(found.formula) == 1679

@@ -48,7 +48,7 @@ def large(monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_every_small_count_of_a_frontier_keeps_its_width(large, seed):
     table = sparse(seed)
-    found = frontier(table, beta=BETA, proof="linear", seconds=30)
+    found = frontier(table, beta=BETA, proof="linear")
     assert found.decision.verdict is Verdict.PASS
     assert found.rung in ("linear", "integer")
     assert found.certified
@@ -67,7 +67,7 @@ def test_blocks_leave_out_what_narrows(large):
     judge = LinearJudge(Brief(table, widths_alone(BETA)))
     assert judge.restart(())
     ordered = judge.brief.gentle_first
-    grown = grow_blocks(judge, ordered, math.inf)
+    grown = grow_blocks(judge, ordered)
     assert grown.complete
     assert grown.failed
     assert closure(judge.sets)

@@ -1,0 +1,161 @@
+"""Laws that every source keeps: the same records are the same table, wherever they lie."""
+
+import sqlite3
+from collections import Counter
+
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import psycopg
+import pyarrow as pa
+import pytest
+
+from discreet.data.codebook import Codebook
+from discreet.data.database import SCHEMES
+from discreet.data.readers import READERS
+from discreet.errors import DataError
+from discreet.table.microdata import Microdata
+
+RNG = np.random.default_rng(1)
+PEOPLE = pd.DataFrame(
+    {
+        "Sex": RNG.choice(["f", "m"], 200),
+        "Age group": RNG.choice(["8", "9", "10", "011"], 200),
+        "Town": RNG.choice(["Dl, D", 'q"q', "ü", "=1", None], 200),
+    }
+)
+BOOK = Codebook.of(
+    {
+        "Sex": {"role": "identifying"},
+        "Age group": {"categories": ["10", "9", "8", "011"]},
+        "Town": {"role": "sensitive"},
+    }
+)
+
+
+def sqlite(frame, folder, request):
+    with sqlite3.connect(folder / "people.db") as connection:
+        frame.to_sql("people", connection, index=False)
+    connection.close()
+    return f"sqlite:///{folder}/people.db"
+
+
+def duck(frame, folder, request):
+    with duckdb.connect(folder / "people.duckdb") as connection:
+        connection.register("frame", frame)
+        connection.execute("CREATE TABLE people AS SELECT * FROM frame")
+    return f"duckdb:///{folder}/people.duckdb"
+
+
+def postgres(frame, folder, request):
+    address = request.getfixturevalue("postgres")
+    columns = ", ".join(f'"{name}" text' for name in frame.columns)
+    with psycopg.connect(address) as connection:
+        connection.execute("DROP TABLE IF EXISTS people")
+        connection.execute(f"CREATE TABLE people ({columns})")
+        for row in frame.itertuples(index=False):
+            marks = ", ".join(["%s"] * len(row))
+            connection.execute(f"INSERT INTO people VALUES ({marks})", row)
+    return address
+
+
+def text(mark):
+    return lambda frame, path: frame.to_csv(path, sep=mark, index=False)
+
+
+FILES = {  # how somebody else writes each kind of file
+    ".csv": text(";"),
+    ".tsv": text("\t"),
+    ".txt": text("|"),
+    ".parquet": lambda frame, path: frame.to_parquet(path),
+    ".pq": lambda frame, path: pl.from_pandas(frame).write_parquet(path),
+}
+DATABASES = {"sqlite": sqlite, "duckdb": duck, "postgresql": postgres, "postgres": postgres}
+FRAMES = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "lazy": lambda frame: pl.from_pandas(frame).lazy(),
+    "arrow": pa.Table.from_pandas,
+    "batch": pa.RecordBatch.from_pandas,
+    "stream": lambda frame: pa.Table.from_pandas(frame).to_reader(),
+    "ibis": ibis.memtable,
+}
+KINDS = [*READERS, *SCHEMES, *FRAMES]
+every_source = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture
+def read(tmp_path, request):
+    """Records as a source of a kind, read with a codebook."""
+
+    def read(frame, kind, codebook=None):
+        table = None
+        if kind in FRAMES:
+            data = FRAMES[kind](frame)
+        elif kind in SCHEMES:
+            data, table = DATABASES[kind](frame, tmp_path, request), "people"
+            data = data.replace("postgresql:", f"{kind}:")
+        else:
+            data = tmp_path / f"people{kind}"
+            FILES[kind](frame, data)
+        return Microdata.read(data, table=table, codebook=codebook)
+
+    return read
+
+
+@every_source
+def test_the_same_records_are_the_same_table(kind, read):
+    table = read(PEOPLE, kind, BOOK).table()
+    counted = Counter(
+        tuple("(missing)" if value is None else value for value in row)
+        for row in PEOPLE.itertuples(index=False)
+    )
+    found = {tuple(cell.values()): n for cell, n in zip(table.nonzero(), table.counts, strict=True)}
+    assert found == counted
+    assert table.variable("Age group").categories == ("10", "9", "8", "011")
+    roles = [str(variable.role) for variable in table.variables]
+    assert roles == ["identifying", "unstated", "sensitive"]
+
+
+@every_source
+def test_without_a_codebook_categories_and_their_order_are_the_same(kind, read):
+    assert read(PEOPLE, kind).table() == Microdata.read(PEOPLE).table()
+
+
+@every_source
+def test_missing_values_are_dropped_where_the_codebook_says_so(kind, read):
+    table = read(PEOPLE, kind, Codebook.of({}, missing="drop")).table()
+    assert table.total == PEOPLE["Town"].notna().sum()
+    assert table.dropped == PEOPLE["Town"].isna().sum()
+
+
+@every_source
+def test_a_column_that_is_not_there_is_named_in_one_sentence(kind, read):
+    people = read(PEOPLE, kind)
+    assert people.columns == tuple(PEOPLE.columns)
+    for wrong in (lambda: people.table("Sex*Income"), lambda: read(PEOPLE, kind, WRONG)):
+        with pytest.raises(DataError, match="'Income'") as caught:
+            wrong()
+        assert "\n" not in str(caught.value)
+
+
+WRONG = Codebook.of({"Income": {"role": "sensitive"}})
+
+
+@every_source
+def test_records_are_counted_where_there_are_none(kind, read):
+    """Nobody is no table: a sentence says so, now or when it is counted."""
+    with pytest.raises(DataError, match=r"no rows|no record|empty|nobody"):
+        read(PEOPLE.astype("string").iloc[:0], kind).table()
+
+
+@pytest.mark.parametrize("suffix", READERS)
+def test_what_is_not_of_its_kind_is_refused_in_one_sentence(suffix, tmp_path):
+    path = tmp_path / f"people{suffix}"
+    for content in (b"", b"\x00\xff\xfe\x00 nothing of the kind \xff\n\x80"):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=f"people{suffix}") as caught:
+            Microdata.read(path).table()
+        assert "\n" not in str(caught.value)
