@@ -35,8 +35,8 @@ PARTS = {
 def job(path, search, max_order):
     """Every part by itself, with its seconds and what it found."""
     from discreet.decision.frontier.decomposable import decomposable_frontier
-    from discreet.decision.frontier.list_start import longest_prefix
-    from discreet.decision.frontier.widths import known
+    from discreet.decision.frontier.list_start import list_start
+    from discreet.decision.frontier.widths import widths
     from discreet.table.microdata import Microdata
 
     seconds, begun = {}, time.perf_counter()
@@ -53,7 +53,7 @@ def job(path, search, max_order):
     ordered = [s for s in known.ordered() if s in keep]
     lap("widths")
     cells = table.small()
-    listed, width = longest_prefix(table, ordered, cells, BETA)
+    start = list_start(table, ordered, cells, BETA)
     lap("greedy")
     found = decomposable_frontier(table, beta=BETA, restarts=2, seconds=search, max_order=max_order)
     lap("decomposable")
@@ -66,8 +66,8 @@ def job(path, search, max_order):
             for d, spread in known.by_order().items()
         },
         "wide": len(ordered),
-        "listed": listed,
-        "greedy_width": width,
+        "listed": start.listed,
+        "greedy_width": start.width,
         "decomposable": found.released,
         "decomposable_by_order": found.by_order,
         "decomposable_width": found.min_width,

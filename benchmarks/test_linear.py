@@ -80,8 +80,8 @@ def test_sparse_2_to_the_10():
 def paper(nltcs):
     """The first 4,011 margins of the paper's list, its part and its small cells."""
     found = widths(nltcs)
-    widths = dict(zip(found.sets, found.width.tolist(), strict=True))
-    order = sorted(widths, key=lambda s: (-widths[s], -s.bit_count(), -s))
+    width = dict(zip(found.sets, found.width.tolist(), strict=True))
+    order = sorted(width, key=lambda s: (-width[s], -s.bit_count(), -s))
     names = [[nltcs.names[place] for place in bits(s)] for s in order[: PAPER[3]]]
     release = Release.margins(nltcs, names)
     cells = nltcs.small()

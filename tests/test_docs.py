@@ -23,10 +23,13 @@ from discreet.cli import main
 from discreet.data.codebook import Codebook, Entry
 from discreet.data.encode import MOST_CATEGORIES
 from discreet.data.examples import EXAMPLES
+from discreet.data.readers import READERS
 from discreet.decision.frontier.frontier import frontier
 from discreet.decision.law.assess import assess
 from discreet.decision.law.policy import Policy
+from discreet.intruder.bounds.methods import METHODS
 from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN
+from discreet.server.formats import Format
 from discreet.table.load import load
 
 ROOT = Path(__file__).parents[1]
@@ -258,12 +261,11 @@ def test_every_example_is_listed() -> None:
 
 def test_the_sections_of_the_report_are_explained() -> None:
     folder = ROOT / "src/discreet/report"
-    templates = [folder / f"{name}.html.j2" for name in ("report", "base")]
+    templates = [folder / f"{name}.html.j2" for name in ("assessment", "judged", "page")]
     text = "".join(template.read_text(encoding="utf-8") for template in templates)
     there = re.findall(r'<h2 id="[^"]*">([^<{]+)</h2>', text)
-    assert there == re.findall(
-        r"^\| \*\*(.+?)\*\* \|", section("index.md", "Reading the report"), re.M
-    )
+    told = re.findall(r"^\| \*\*(.+?)\*\* \|", section("index.md", "Reading the report"), re.M)
+    assert sorted(there) == sorted(told)
 
 
 def test_make_targets_exist() -> None:
@@ -271,6 +273,35 @@ def test_make_targets_exist() -> None:
     for page in PAGES:
         for target in re.findall(r"\bmake ([a-z]+)`", page.read_text(encoding="utf-8")):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: make {target}"
+
+
+def test_every_file_that_contributing_names_is_there() -> None:
+    """NAME and CODE stand for what is added: there the folder is."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src|tests|docs|deploy|benchmarks|\.ci)/[^`\s]*|\w+\.toml)`", text)
+    assert len(named) > 20
+    for name in named:
+        path = ROOT / name
+        if re.search(r"\b(NAME|CODE)\b", path.name):
+            path = path.parent
+        assert path.exists() or "<" in name, f"CONTRIBUTING.md names {name}"
+
+
+def test_what_registries_hold_is_documented() -> None:
+    """Methods for bounds, formats of the server, kinds of files."""
+    guide = (DOCS / "guide.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| `bounds.method` \|.*$", guide, re.MULTILINE)
+    (option,) = re.findall(
+        r"^\| `--method M` \|.*$", section("commands.md", "bounds"), re.MULTILINE
+    )
+    for method in METHODS:
+        assert f"`{method}`" in row
+        assert f"`{method}`" in option
+    formats = section("server-public.md", "Formats")
+    for kind in Format:
+        assert re.search(rf"^\| [^|]*`{kind}`", formats, re.MULTILINE), kind
+    for suffix in READERS:
+        assert f"`{suffix}`" in guide, f"guide.md does not say that {suffix} is read"
 
 
 def test_no_page_has_a_path_of_somebodys_machine() -> None:

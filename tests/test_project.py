@@ -63,13 +63,3 @@ def test_no_module_is_long(path):
 def test_nothing_heavy_is_imported_at_the_start(what):
     loaded = python("-c", f"{what}\nimport sys\nprint(*sys.modules)").stdout.split()
     assert not HEAVY & set(loaded)
-
-
-def test_every_public_name_is_there():
-    import discreet
-
-    for name in discreet.__all__:
-        assert getattr(discreet, name) is not None
-    assert set(dir(discreet)) == set(discreet.__all__)
-    with pytest.raises(AttributeError, match="has no 'guess'"):
-        discreet.guess  # noqa: B018

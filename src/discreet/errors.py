@@ -9,6 +9,8 @@ from collections.abc import Callable
 class DisclosureError(Exception):
     """Wrong input: one sentence that names the value and the repair.
 
+    Its children say what is wrong: data, a codebook, a formula, a release, a policy, a solver.
+
     >>> import discreet as dc
     >>> try:
     ...     dc.load("example:tracts")

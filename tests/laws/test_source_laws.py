@@ -15,7 +15,7 @@ import pytest
 from discreet.data.codebook import Codebook
 from discreet.data.database import SCHEMES
 from discreet.data.readers import READERS
-from discreet.errors import DataError
+from discreet.errors import DataError, DisclosureError
 from discreet.table.microdata import Microdata
 
 RNG = np.random.default_rng(1)
@@ -57,7 +57,8 @@ def postgres(frame, folder, request):
         connection.execute(f"CREATE TABLE people ({columns})")
         for row in frame.itertuples(index=False):
             marks = ", ".join(["%s"] * len(row))
-            connection.execute(f"INSERT INTO people VALUES ({marks})", row)
+            known = [value if isinstance(value, str) else None for value in row]
+            connection.execute(f"INSERT INTO people VALUES ({marks})", known)
     return address
 
 
@@ -109,7 +110,7 @@ def read(tmp_path, request):
 def test_the_same_records_are_the_same_table(kind, read):
     table = read(PEOPLE, kind, BOOK).table()
     counted = Counter(
-        tuple("(missing)" if value is None else value for value in row)
+        tuple(value if isinstance(value, str) else "(missing)" for value in row)
         for row in PEOPLE.itertuples(index=False)
     )
     found = {tuple(cell.values()): n for cell, n in zip(table.nonzero(), table.counts, strict=True)}
@@ -132,16 +133,11 @@ def test_missing_values_are_dropped_where_the_codebook_says_so(kind, read):
 
 
 @every_source
-def test_a_column_that_is_not_there_is_named_in_one_sentence(kind, read):
-    people = read(PEOPLE, kind)
-    assert people.columns == tuple(PEOPLE.columns)
-    for wrong in (lambda: people.table("Sex*Income"), lambda: read(PEOPLE, kind, WRONG)):
-        with pytest.raises(DataError, match="'Income'") as caught:
-            wrong()
-        assert "\n" not in str(caught.value)
-
-
-WRONG = Codebook.of({"Income": {"role": "sensitive"}})
+@pytest.mark.parametrize("book", [None, Codebook.of({"Income": {"role": "sensitive"}})])
+def test_a_column_that_is_not_there_is_named_in_one_sentence(kind, read, book):
+    with pytest.raises(DisclosureError, match="'Income'") as caught:
+        read(PEOPLE, kind, book).table(["Sex", "Income"])
+    assert "\n" not in str(caught.value)
 
 
 @every_source

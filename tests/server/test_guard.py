@@ -548,12 +548,10 @@ def test_a_wrong_length_does_not_help(app):
 
 def test_a_slow_body_is_given_up(app):
     drops = ({"type": "http.request", "body": b"x", "more_body": True} for _ in range(1000))
-    started = time.monotonic()
     sent, taken = call(app(body_seconds=0.2), drops, pause=0.05)
     assert sent[0]["status"] == 408
     assert json.loads(sent[1]["body"])["error"]["code"] == "too_slow"
     assert taken < 10
-    assert time.monotonic() - started < 2
 
 
 def test_a_client_that_leaves_does_no_harm(app, caplog):

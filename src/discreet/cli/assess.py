@@ -6,17 +6,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import (
-    data_file,
-    data_options,
-    html_option,
-    json_option,
-    read_data,
-    read_policy,
-    release_option,
-    show,
-    writable,
-)
+from discreet.cli.options import data_file, data_options, read_data, read_policy, release_option
+from discreet.cli.showing import page_options, show, writable
 
 
 @click.command(
@@ -28,7 +19,6 @@ from discreet.cli.options import (
 @click.option("--released", metavar="F", help="Margins that are out already; judged together.")
 @click.option("--policy", metavar="FILE", help="TOML with the thresholds (discreet policy).")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
-@html_option
 @click.option(
     "--export",
     metavar="FOLDER",
@@ -36,7 +26,7 @@ from discreet.cli.options import (
     help="Write report, charts (PNG, SVG), tables (CSV, Excel).",
 )
 @click.option("--against", metavar="FILE", help="Compare with the JSON of an earlier assessment.")
-@json_option
+@page_options
 @click.pass_context
 def assess_command(
     ctx: click.Context,

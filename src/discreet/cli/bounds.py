@@ -9,17 +9,13 @@ import click
 from discreet.cli.options import (
     Number,
     cells_option,
-    data_file,
     data_options,
     effort_options,
-    html_option,
-    json_option,
     read_data,
     release_option,
-    show,
     small_option,
-    writable,
 )
+from discreet.cli.showing import page_options, show, writable
 from discreet.intruder.bounds.methods import METHODS
 
 
@@ -67,8 +63,7 @@ from discreet.intruder.bounds.methods import METHODS
     callback=writable,
     help="Write the intervals (.csv, .parquet) or their chart (.png, .svg, .html).",
 )
-@html_option
-@json_option
+@page_options
 def bounds_command(
     release: str,
     method: Any,
@@ -115,7 +110,7 @@ def bounds_command(
         counts=targets.counts,
         beta=beta,
         release=release,
-        data=data_file(data["data"]),
+        data=data["data"],
     )
     if out and not as_json:
         click.echo(f"Written: {out}")

@@ -6,16 +6,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import (
-    data_file,
-    data_options,
-    effort_options,
-    html_option,
-    json_option,
-    read_data,
-    release_option,
-    show,
-)
+from discreet.cli.options import data_options, effort_options, read_data, release_option
+from discreet.cli.showing import page_options, show
 
 
 @click.command(
@@ -30,8 +22,7 @@ from discreet.cli.options import (
 )
 @effort_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the estimate.")
-@html_option
-@json_option
+@page_options
 def count_command(
     release: str,
     exact: bool | None,
@@ -53,5 +44,5 @@ def count_command(
         html=html,
         document=found.to_json() if as_json else None,
         release=release,
-        data=data_file(data["data"]),
+        data=data["data"],
     )

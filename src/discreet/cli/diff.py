@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from discreet.cli.options import html_option, json_option, print_json
+from discreet.cli.options import print_json
+from discreet.cli.showing import page_options
 
 
 @click.command("diff", epilog="Example: discreet diff last-year.json this-year.json")
 @click.argument("old")
 @click.argument("new")
-@html_option
-@json_option
+@page_options
 def diff_command(old: str, new: str, html: str | None, as_json: bool) -> None:
     """Compare two assessments, OLD and NEW, as written by assess --json."""
     from discreet.report.compare import diff

@@ -6,17 +6,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import (
-    READING,
-    data_file,
-    data_options,
-    effort_options,
-    html_option,
-    json_option,
-    read_data,
-    read_policy,
-    show,
-)
+from discreet.cli.options import READING, data_options, effort_options, read_data, read_policy
+from discreet.cli.showing import page_options, show
 
 
 @click.command("frontier", epilog="Example: discreet frontier example:czech --beta 3 --json")
@@ -55,8 +46,7 @@ from discreet.cli.options import (
 @click.option("--requests", metavar="FILE", help="Who asks for which margins: CSV, JSON, TOML.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the searches.")
 @effort_options
-@html_option
-@json_option
+@page_options
 def frontier_command(
     policy: str | None,
     changes: tuple[str, ...],
@@ -87,4 +77,4 @@ def frontier_command(
         **options,
     )
     document = found.to_json() if as_json else None
-    show(found, html=html, document=document, data=data_file(data["data"]))
+    show(found, html=html, document=document, data=data["data"])

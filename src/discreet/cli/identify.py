@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from discreet.cli.options import Number, data_file, html_option, json_option, records_option, show
+from discreet.cli.options import Number, data_file, records_option
+from discreet.cli.showing import page_options, show
 
 
 @click.command(
@@ -44,8 +45,7 @@ from discreet.cli.options import Number, data_file, html_option, json_option, re
     help="How much less precise an intruder keeps the highest risk at or below this.",
 )
 @records_option
-@html_option
-@json_option
+@page_options
 def identify_command(
     source: str,
     released: str,

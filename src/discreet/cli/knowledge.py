@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli.options import (
-    READING,
-    Command,
-    Number,
-    data_file,
-    data_options,
-    html_option,
-    json_option,
-    read_data,
-    show,
-)
+from discreet.cli.options import READING, Command, Number, data_options, read_data
+from discreet.cli.showing import page_options, show
 
 if TYPE_CHECKING:
     from discreet.risk.knowledge.taught import Taught
@@ -76,8 +67,7 @@ def _data_may_be_left_out(command: Command) -> Command:
 @click.option("--number", metavar="N|COLUMN", help="Totals: how many values.")
 @click.option("--minimum", metavar="N|COLUMN", help="Totals: no value is smaller.")
 @click.option("--alpha", type=Number(), help="Totals: of the Pareto distribution; else estimated.")
-@html_option
-@json_option
+@page_options
 @click.pass_context
 def knowledge_command(
     ctx: click.Context, /, html: str | None, as_json: bool, **options: Any
@@ -91,8 +81,8 @@ def knowledge_command(
 
     with working("forming beliefs"):
         taught = _taught(**options)
-    data = data_file(options["data"]) if options["data"] else None
-    show(taught, html=html, document=taught.to_json() if as_json else None, data=data)
+    document = taught.to_json() if as_json else None
+    show(taught, html=html, document=document, data=options["data"])
     ctx.exit(0 if taught.within else 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -50,23 +50,6 @@ SECONDS = Number(0, min_open=True)
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on standard output."
-)
-
-
-def writable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
-    """The path, refused before long work if nothing can be written there."""
-    from discreet.data.files import check_writable
-
-    if path:
-        check_writable(path)
-    return path
-
-
-html_option = click.option(
-    "--html",
-    metavar="OUT",
-    callback=writable,
-    help="Write the report, one self-contained file.",
 )
 
 
@@ -211,31 +194,3 @@ def read_policy(policy: str | None, changes: tuple[str, ...]) -> Policy:
 
 def print_json(document: object) -> None:
     click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-
-
-def show(
-    result: Any, *, html: str | None, document: Mapping[str, Any] | None = None, **options: Any
-) -> None:
-    """Write the page of a result if that is asked for; print its JSON document, or the page.
-
-    The options are those of the page.
-    """
-    if html or document is None:
-        from discreet.look.pages import page_of
-
-        page = page_of(result, **options)
-    if html:
-        from discreet.data.files import write_text
-        from discreet.report.html import html_page
-
-        write_text(html, html_page(page))
-    if document is not None:
-        print_json(document)
-        return
-    from rich.console import Console
-
-    from discreet.report.terminal import print_page
-
-    print_page(page, Console(highlight=False))
-    if html:
-        click.echo(f"Report: {html}")

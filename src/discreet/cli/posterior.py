@@ -10,16 +10,13 @@ from discreet.cli.options import (
     READING,
     Number,
     cells_option,
-    data_file,
     data_options,
     effort_options,
-    html_option,
-    json_option,
     read_data,
     release_option,
-    show,
     small_option,
 )
+from discreet.cli.showing import page_options, show
 
 
 @click.command(
@@ -69,8 +66,7 @@ from discreet.cli.options import (
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is sampled.")
 @effort_options
-@html_option
-@json_option
+@page_options
 def posterior_command(
     release: str, cells: str, small: int, html: str | None, as_json: bool, **options: Any
 ) -> None:
@@ -92,4 +88,4 @@ def posterior_command(
         found = posterior(Release.margins(table, release), listed, **options)
     risk = BeliefRisk(table, listed, found)
     document = found.to_json(listed.counts) | {"risk": risk.to_json()} if as_json else None
-    show(risk, html=html, document=document, small=small, data=data_file(data["data"]))
+    show(risk, html=html, document=document, small=small, data=data["data"])

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import Number, data_file, html_option, json_option, records_option, show
+from discreet.cli.options import Number, records_option
+from discreet.cli.showing import page_options, show
 
 POSITIVE = Number(0, min_open=True)
 
@@ -77,8 +78,7 @@ POSITIVE = Number(0, min_open=True)
     "--combine", "joins", is_flag=True, help="Join suppressed cells with rows next to them."
 )
 @click.option("--chart", metavar="FILE", help="Write the trade-off curve: .html, .svg or .png.")
-@html_option
-@json_option
+@page_options
 def publish_command(
     data: str,
     table: str | None,
@@ -149,5 +149,5 @@ def publish_command(
         document=found.to_json() | more if as_json else None,
         name=domains.name,
         combined=combined,
-        data=data_file(data),
+        data=data,
     )

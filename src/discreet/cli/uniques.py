@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_file, how_to_read, html_option, json_option, show
+from discreet.cli.options import how_to_read
+from discreet.cli.showing import page_options, show
 
 
 @click.command(
@@ -44,8 +45,7 @@ from discreet.cli.options import data_file, how_to_read, html_option, json_optio
 @click.option("--codebook", metavar="FILE", help="TOML: categories, weights, sampling fraction.")
 @click.option("--table", metavar="NAME", help="The table of a database URL.")
 @how_to_read
-@html_option
-@json_option
+@page_options
 @click.pass_context
 def uniques_command(
     ctx: click.Context,
@@ -72,5 +72,5 @@ def uniques_command(
         verdict = None if k is None else "PASS" if passed else "FAIL"
         below = None if k is None else found.anonymity.below(k)
         document = {"verdict": verdict, "k": k, "below_k": below} | found.to_json()
-    show(found, html=html, document=document, k=k, data=data_file(data))
+    show(found, html=html, document=document, k=k, data=data)
     ctx.exit(0 if passed else 1)

@@ -6,15 +6,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import (
-    data_file,
-    data_options,
-    html_option,
-    json_option,
-    read_data,
-    show,
-    small_option,
-)
+from discreet.cli.options import data_options, read_data, small_option
+from discreet.cli.showing import page_options, show
 
 
 @click.command("widths", epilog="Example: discreet widths example:czech --max-order 3")
@@ -26,8 +19,7 @@ from discreet.cli.options import (
     help="Only margins of up to this many variables; else all.",
 )
 @small_option
-@html_option
-@json_option
+@page_options
 def widths_command(
     max_order: int | None, small: int, html: str | None, as_json: bool, **data: Any
 ) -> None:
@@ -41,4 +33,4 @@ def widths_command(
 
     found = widths(read_data(**data), small=small, max_order=max_order)
     document = found.to_json() if as_json else None
-    show(found, html=html, document=document, data=data_file(data["data"]))
+    show(found, html=html, document=document, data=data["data"])

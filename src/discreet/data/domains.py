@@ -26,7 +26,9 @@ SAMPLE, CELL = "sample size", "cell count"  # what is counted from records
 
 @dataclass(frozen=True, eq=False)
 class Domains:
-    """`columns` as they stand in the data; `n`, `N` and `y` of each row.
+    """Domains of a survey: `n` people sampled of `N`, `y` of these in the class, in each row.
+
+    `columns` are as they stand in the data.
 
     >>> import discreet as dc
     >>> import pandas as pd

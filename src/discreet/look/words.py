@@ -103,7 +103,7 @@ def full(text: str) -> str:
     ('It is so.', 'Is it?')
     """
     text = sentence(text)
-    return text if text.endswith((".", "!", "?", ":")) else f"{text}."
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def shortened(text: str, letters: int) -> str:

@@ -9,14 +9,18 @@ if TYPE_CHECKING:
     from discreet.decision.answering.simulatable import simulatable_refuses as simulatable_refuses
     from discreet.decision.answering.simulatable import simulatable_rule as simulatable_rule
     from discreet.server.app import create_app as create_app
+    from discreet.server.launch import DataSpec as DataSpec
+    from discreet.server.launch import prepare as prepare
     from discreet.server.launch import serve as serve
     from discreet.server.settings import Settings as Settings
 
 _HOMES = {
     "Answer": "decision.answering.answer",
+    "DataSpec": "server.launch",
     "Desk": "decision.answering.desk",
     "Settings": "server.settings",
     "create_app": "server.app",
+    "prepare": "server.launch",
     "serve": "server.launch",
     "simulatable_refuses": "decision.answering.simulatable",
     "simulatable_rule": "decision.answering.simulatable",

@@ -44,7 +44,12 @@ SPEC = "DISCREET_SERVED"  # how worker processes learn what is served
 
 @dataclass(frozen=True)
 class DataSpec:
-    """A data set to be served: where it is, and on which terms."""
+    """A data set to be served: where it is, and on which terms.
+
+    >>> import discreet as dc
+    >>> dc.server.DataSpec("czech", "example:czech", title="Czech auto workers").slug
+    'czech'
+    """
 
     slug: str
     data: str
@@ -106,7 +111,15 @@ def read_specs(path: str | Path) -> list[DataSpec]:
 
 
 def prepare(settings: Settings) -> Settings:
-    """Make the database and the secret if they are not there."""
+    """Make the database and the secret if they are not there.
+
+    >>> import tempfile
+    >>> import discreet as dc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     settings = dc.server.Settings(database=f"sqlite:///{folder}/server.db")
+    ...     len(dc.server.prepare(settings).secret.get_secret_value()) > 30
+    True
+    """
     migrate(settings.database)
     return settings.model_copy(update={"secret": SecretStr(_secret(settings))})
 

@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class Settings(BaseSettings):
-    """Every setting of a server.
+    """Every setting of a server, given here or as DISCREET_NAME in the environment.
 
     >>> import discreet as dc
     >>> settings = dc.server.Settings(database="sqlite:///tables.db", port=8080)

@@ -163,7 +163,7 @@ def test_linear_bounds_of_a_release():
     assert found.proven(Rung.LINEAR).all()
     assert found.rung(10**6) in (Rung.LINEAR, Rung.INTEGER)
     part = Part(release)
-    simplex = part.by_programs(release.names, cells.codes, 0.0, math.inf)
+    simplex = part.by_programs(release.names, cells.codes, None)
     assert np.array_equal(found.lower, simplex.lower)
     assert np.array_equal(found.upper, simplex.upper)
 

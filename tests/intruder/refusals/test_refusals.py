@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import DataError, InconsistentRelease
+from clocks import set_clock
+from discreet.errors import DataError, InconsistentRelease, Stopped
 from discreet.intruder.posterior.exact.decomposable import draw_tables
 from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.weights import CellWeights
@@ -193,3 +194,20 @@ def test_what_is_wrong():
     cube = named(np.ones((2, 2, 2), int))
     with pytest.raises(DataError, match="is not decomposable"):
         refusal_posterior(Release.margins(cube, "A*B + B*C + A*C"), "A*B*C", unique, limit=1)
+
+
+def test_who_is_stopped_says_so(monkeypatch):
+    """A look at the clock for each draw that the rule is asked about: some are left out."""
+    release = Release.margins(named(np.full((3, 3), 4)), "A + B")
+    asked = {"refuses": unique, "limit": 1, "draws": 100}
+    whole = refusal_posterior(release, "A*B", **asked)
+    set_clock(monkeypatch, 1.0)
+    found = refusal_posterior(release, "A*B", seconds=50, **asked)
+    assert whole.stopped is None
+    assert "the rule was asked about" in found.stopped
+    assert "of 100 draws. Allow more seconds." in found.stopped
+    assert repr(found).endswith(", stopped)")
+    assert found.standard_error > whole.standard_error
+    assert not found.exact
+    with pytest.raises(Stopped, match="before there was an answer"):
+        refusal_posterior(Release.margins(ONES, "A + B"), "A*B", unique, seconds=1)

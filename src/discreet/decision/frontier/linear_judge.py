@@ -37,7 +37,7 @@ class LinearJudge:
         self.brief, self.quick = brief, quick or ShuttleJudge(brief)
         self.beta = brief.policy.small.width
         self.projection: Projection | None = None
-        self.warm = Warm()
+        self.warm, self.clock = Warm(), UNLIMITED
         self.blocked: Ints = np.zeros(0, np.int64)
         shape = brief.table.shape
         codes = brief.cells.codes.astype(np.int64)
@@ -92,9 +92,24 @@ class LinearJudge:
         return Verdict.PASS if found.keep(self.beta).all() else Verdict.REVIEW
 
     def take(
-        self, margins: Sequence[int], *, whole: bool = False, failed: Grown | None = None
+        self,
+        margins: Sequence[int],
+        *,
+        whole: bool = False,
+        failed: Grown | None = None,
+        clock: Clock = UNLIMITED,
     ) -> list[int]:
-        """Take in the margins, or, unless they go `whole`, those that do not stand in the way."""
+        """Take in the margins, or, unless they go `whole`, those that do not stand in the way.
+
+        If the clock stops it, those that were seen not to.
+        """
+        self.clock = clock
+        try:
+            return self._take(margins, whole, failed)
+        finally:
+            self.clock = UNLIMITED
+
+    def _take(self, margins: Sequence[int], whole: bool, failed: Grown | None) -> list[int]:
         self._settled()
         before = self.quick.save()
         block = self._filtered(margins, failed)
@@ -171,7 +186,8 @@ class LinearJudge:
     def _reach(self, projection: Projection, rows: Ints) -> Linear:
         cells = self.places[rows]
         low, high = projection.low.ravel()[cells], projection.high.ravel()[cells]
-        return reach(projection, cells, low, high, self.beta, steps=STEPS, warm=self.warm)
+        how = {"steps": STEPS, "warm": self.warm, "clock": self.clock}
+        return reach(projection, cells, low, high, self.beta, **how)
 
     def _short(self, projection: Projection, rows: Ints) -> tuple[Ints, dict[int, Any]]:
         """The cells that are not seen to keep the width, and what stands in the way."""
@@ -237,7 +253,7 @@ def grow_blocks(
                 if margin not in inside and not above:
                     block.append(margin)
             before = len(grown.failed)
-            taken = judge.take(block, failed=grown) if block else []
+            taken = judge.take(block, failed=grown, clock=clock) if block else []
             inside |= closure(taken)
             tell()
             if len(grown.failed) > before + len(block) // 4:

@@ -18,7 +18,10 @@ GROUPS = ("very problematic", "problematic", "slightly problematic")
 
 @dataclass(frozen=True, eq=False)
 class Scores(Result):
-    """The score and the group of each variable; `orders` are those of the margins averaged.
+    """How problematic each variable is: the mean critical width of the margins that contain it.
+
+    The smaller, the more problematic; `group` puts like scores together, `orders` are those of the
+    margins averaged (Dobra, Erosheva & Fienberg 2002, section 1.7).
 
     >>> import discreet as dc
     >>> scores = dc.widths(dc.load("example:czech")).scores()

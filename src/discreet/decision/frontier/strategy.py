@@ -17,7 +17,7 @@ from discreet.decision.frontier.proven import MOST_MARGINS, best_set
 from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.rules import asked
 from discreet.effort import Clock, Effort
-from discreet.errors import DataError, DisclosureError
+from discreet.errors import DataError, DisclosureError, Stopped
 from discreet.intruder.bounds.part import QUICK
 from discreet.models.select import ModelSearch, fitting_model
 from discreet.table.lattice import closure, maximal
@@ -26,7 +26,7 @@ from discreet.utility.requests import Requests
 FrontierMethod = Literal["best", "greedy", "decomposable"]
 EVERY = 0.5  # seconds between two points of the trace
 SEARCHING = 0.8  # of a limit in seconds; what is left is for the verdict
-ROUNDS = 400  # of exchanges
+ROUNDS = 200  # of exchanges
 JUDGED = 5_000  # sets, on the way to a proof
 
 UNPROVEN = "no set of margins is proven to keep the policy; ask without proof, or relax it."
@@ -174,7 +174,7 @@ class Strategy:
             return
         low, high = 0, longest_start(ShuttleJudge(self.brief), self._list, self.clock)
         if method == "best":
-            self.judge.take(self._list[:high], failed=self.out)
+            self.judge.take(self._list[:high], failed=self.out, clock=self.clock)
             return
         middle = high
         while low < high and not self.clock.over():
@@ -251,7 +251,7 @@ class Strategy:
         """
         brief, order = self.brief, self.judge.sets
         if not order and not brief.must:
-            raise DisclosureError(UNPROVEN if brief.certified else NOTHING)
+            raise self._nothing()
         self.trace.append((self.clock.spent, brief.worth(order)))
         decision = self._decide(order)
         if acceptable(decision, brief):
@@ -266,8 +266,16 @@ class Strategy:
             else:
                 high = middle - 1
         if kept is None:
-            raise DisclosureError(UNPROVEN if brief.certified else NOTHING)
+            raise self._nothing()
         return kept
+
+    def _nothing(self) -> DisclosureError:
+        if self.whole.stopped:
+            return Stopped(
+                f"stopped by the limit of {self.whole.seconds:g} seconds before there was a set "
+                "that keeps the policy; allow more seconds."
+            )
+        return DisclosureError(UNPROVEN if self.brief.certified else NOTHING)
 
     def _decide(self, sets: Iterable[int]) -> Decision:
         brief = self.brief

@@ -7,7 +7,7 @@ import numpy as np
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.frontier.decomposable import DecomposableFrontier, decomposable_frontier
 from discreet.decision.frontier.list_start import ListStart, list_start
-from discreet.decision.frontier.strategy import NOTHING, FrontierMethod, Strategy
+from discreet.decision.frontier.strategy import FrontierMethod, Strategy
 from discreet.decision.law.case import Case
 from discreet.decision.law.decide import Decision, assumptions, decide
 from discreet.decision.law.rules import asked
@@ -100,7 +100,7 @@ class VeryLargeStrategy(Strategy):
         listed = brief.candidates[: self.listed or 0]
         chosen = self.found.formula.sets if self.found else ()
         if not listed and not chosen:
-            raise DisclosureError(NOTHING)
+            raise self._nothing()
         sharp = self.found is not None and brief.worth(chosen) >= brief.worth(listed)
         self.trace.append((self.clock.spent, brief.worth(chosen if sharp else listed)))
         if sharp or self.start is None:

@@ -114,7 +114,15 @@ class CellLoss:
 
 
 def disclosure_loss(loss: str | Function | CellLoss) -> CellLoss:
-    """By name: uniques:S, gamma-uniques:S:a, subclasses:FILE, known-sample:S, threshold:T.
+    """What publishing may cost, by name or as a function of (y, Y, n, N):
+
+        uniques:S           y exp(-Y / S), people alone in one of S equal subclasses
+        gamma-uniques:S:a   y / (1 + Y / (a S))^(a + 1), subclasses of gamma sizes
+        subclasses:FILE     y sum of pi exp(-Y pi), subclasses of the sizes pi in a file
+        known-sample:S      exp(-y / S), the intruder knows who is in the sample
+        threshold:T         1 if Y < T
+
+    (Zaslavsky & Horton 1998, section 3).
 
     >>> import discreet as dc
     >>> loss = dc.survey.disclosure_loss("threshold:3")
@@ -144,7 +152,9 @@ def disclosure_loss(loss: str | Function | CellLoss) -> CellLoss:
 
 
 def nonpublication_loss(loss: str | Function | CellLoss) -> CellLoss:
-    """By name: records (y), cells (1), population (Y), domain-sample (n), domain (N).
+    """What not publishing costs, by name or as a function of (y, Y, n, N).
+
+    Names: records (y), cells (1), population (Y), domain-sample (n), domain (N).
 
     >>> import discreet as dc
     >>> loss = dc.survey.nonpublication_loss("population")

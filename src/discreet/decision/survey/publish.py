@@ -243,7 +243,9 @@ def publish(
     seed: int = 0,
     columns: Mapping[str, Any] | None = None,
 ) -> Publication:
-    """Decide which cells of a survey table to publish.
+    """Decide which cells of a survey table to publish (Zaslavsky & Horton 1998).
+
+        R_d = E[ L_d(y, Y, n, N) | y ],   publish where R1 < c R0
 
     Domain i has `N` people, `n` of them sampled, `y` of these in the class. The prior is beta with
     `alpha` and `beta`, a `BetaFit`, or fitted to the data, with `covariates` on the logit scale.

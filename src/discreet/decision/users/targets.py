@@ -75,7 +75,7 @@ def cell_targets(
 
 
 def table_target(table: Table, model: Model | str = "saturated") -> Target:
-    """The whole table.
+    """The whole table as a target, under a `Model` or its name.
 
     >>> import discreet as dc
     >>> table = dc.load("example:blond")

@@ -265,7 +265,10 @@ class Measured:
 
 
 def disclosure_risk(release: Any, *intruders: User) -> Measured:
-    """(1), of the worst of several intruders (the reply to the discussion).
+    """What the agency loses by the worst of several intruders.
+
+    DR = sum over j of Pr(a_j) E L_A(a_j, truth), a_1 if the intruder goes on and a_0 if not
+    (equation 1 of Dobra, Fienberg & Trottini 2003; the worst: their reply to the discussion).
 
     >>> import discreet as dc
     >>> table = dc.load("example:tract")
@@ -280,7 +283,10 @@ def disclosure_risk(release: Any, *intruders: User) -> Measured:
 
 
 def data_utility(release: Any, *users: User, weights: ArrayLike | None = None) -> Measured:
-    """(2), of several users weighted; alike if no weights are given.
+    """What a release is worth to its users: minus the loss by each, weighted, else alike.
+
+    DU = - sum over j of Pr(a_j) E L_A(a_j, truth), a_1 if the user goes on and a_0 if not
+    (equation 2 of Dobra, Fienberg & Trottini 2003).
 
     >>> import discreet as dc
     >>> table = dc.load("example:blond")
@@ -300,7 +306,10 @@ def data_utility(release: Any, *users: User, weights: ArrayLike | None = None) -
 
 
 def tightness(table: Table, *, most: int = 2) -> User:
-    """(3): minus the narrowest width of a count from 1 to `most`; minus the total if none is.
+    """An intruder who bounds every cell; the risk is minus the narrowest width of a small count.
+
+    Small is from 1 to `most`; minus the total if no count is (equation 3 of Dobra, Fienberg &
+    Trottini 2003).
 
     >>> import discreet as dc
     >>> table = dc.load("example:tract")
@@ -321,7 +330,9 @@ def tightness(table: Table, *, most: int = 2) -> User:
 def true_table(
     table: Table, model: Model | str = "uniform", *, threshold: Given = math.inf
 ) -> User:
-    """The probability of the true table; 1/M, of M tables that fit, if all are alike.
+    """An intruder who weighs all tables; the risk is the probability of the true one.
+
+    1/M, of M tables that fit, if all are alike.
 
     >>> import discreet as dc
     >>> table = dc.load("example:blond")
@@ -346,9 +357,10 @@ def identified(
     zeros: bool = True,
     threshold: Given = 1.0,
 ) -> User:
-    """(5): the fraction of the counts below `below` that are guessed right.
+    """An intruder who guesses counts; the risk is the share of those below `below` guessed right.
 
-    A guess counts if its probability is at least 1 - `threshold`. The paper counts zeros too.
+    A guess counts if its probability is at least 1 - `threshold` (equation 5 of Dobra, Fienberg &
+    Trottini 2003, who count zeros too).
 
     >>> import discreet as dc
     >>> table = dc.load("example:tract")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.effort import Clock, Seconds
+from discreet.effort import UNLIMITED, Clock, Seconds
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
 from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells, possible
@@ -154,7 +154,7 @@ class Part:
         names: tuple[str, ...],
         codes: Codes,
         branch: Limit | None,
-        clock: Clock,
+        clock: Clock = UNLIMITED,
         start: Table | None = None,
     ) -> Found:
         """Linear programs, and integer ones; from `start`, a table that fits, others are found."""
@@ -209,7 +209,12 @@ class Part:
         return low, high
 
     def by_projection(
-        self, names: tuple[str, ...], codes: Codes, width: int | None, most_bytes: int
+        self,
+        names: tuple[str, ...],
+        codes: Codes,
+        width: int | None,
+        most_bytes: int,
+        clock: Clock = UNLIMITED,
     ) -> Found:
         """Linear bounds; with `width` only whether cells keep it."""
         from discreet.intruder.bounds.projection.reach import reach, reach_sums
@@ -222,12 +227,12 @@ class Part:
         if len(names) == len(shape):
             order = np.argsort(places)
             cells = np.ravel_multi_index(tuple(codes[:, order].T.astype(np.int64)), shape)
-            found = reach(projection, cells, lower, upper, width)
+            found = reach(projection, cells, lower, upper, width, clock=clock)
         else:
             sizes = [shape[place] for place in places]
             every = unravel(np.arange(math.prod(shape)), shape)[:, places]
             group = lookup(codes, sizes, every)
-            found = reach_sums(projection, group, lower, upper, width)
+            found = reach_sums(projection, group, lower, upper, width, clock=clock)
         lower, upper = found.lower, found.upper
         if self._shuttle is not None:
             self._shuttle.narrow(names, codes, lower, upper)

@@ -102,7 +102,7 @@ def exchangeable_links(ratios: ArrayLike, population: int) -> Floats:
 
 
 def with_replacement_links(densities: ArrayLike) -> Floats:
-    """Link probabilities as if records were drawn with replacement (section 5).
+    """Link probabilities as if records were drawn with replacement (Lambert 1993, section 5).
 
     p_ji ~ f_j(x_i) / S_i  *  prod over k != i of (S_k - f_j(x_k)) / S_k,   S_i = sum_j f_j(x_i)
 

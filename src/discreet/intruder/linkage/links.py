@@ -176,7 +176,7 @@ def most_events(expected: float, rare: float) -> int:
 
 
 def link(records: Records, intruder: Intruder, *, dense: int = DENSE, exact: int = EXACT) -> Links:
-    """Link probabilities of all source and released records (equation 1).
+    """Link probabilities of all source and released records (Lambert 1993, equation 1).
 
     Released records that share no candidate are independent. A group of entangled ones is summed
     exactly in up to `exact` steps. In a larger one weights are balanced (Sinkhorn & Knopp 1967),

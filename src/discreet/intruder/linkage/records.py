@@ -59,7 +59,9 @@ def read_records(
     groups: Sequence[str] = (),
     records: bool = False,
 ) -> Records:
-    """Both files; `also` are columns of both, `groups` of the source only.
+    """The keys of the source and of the released file, as far as the intruder knows them.
+
+    `also` are further columns of both, `groups` of the source only; `id` says whose a record is.
 
     Without an id, what looks like cells is refused unless `records` says that each row is a person.
 

@@ -58,7 +58,7 @@ class Pareto:
 
 @dataclass(frozen=True)
 class Gamma:
-    """Density proportional to x^(shape - 1) exp(-rate x), above the minimum.
+    """Values with a density proportional to x^(shape - 1) exp(-rate x), above the minimum.
 
     >>> import discreet as dc
     >>> belief = dc.uncertainty.Gamma(shape=3, rate=0.5).belief()
@@ -109,7 +109,7 @@ class Gamma:
 
 @dataclass(frozen=True)
 class LogNormal:
-    """log x is normal with mean mu and standard deviation sigma, above the minimum.
+    """Values whose logarithm is normal with mean mu and deviation sigma, above the minimum.
 
     >>> import discreet as dc
     >>> belief = dc.uncertainty.LogNormal(mu=2, sigma=0.5).belief()
@@ -159,7 +159,9 @@ class LogNormal:
 
 @dataclass(frozen=True)
 class AnyFamily:
-    """Any density that is smooth from the minimum on; `scale` is the width of its finest part.
+    """Values with any log density that is smooth from the minimum on.
+
+    `scale` is the width of its finest part; `top` is needed for a belief before any total is known.
 
     >>> import discreet as dc
     >>> import numpy as np

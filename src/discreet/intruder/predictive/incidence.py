@@ -39,7 +39,9 @@ def incidents(total: int, companies: int, *, insider: Sequence[int] = ()) -> Bel
 def incidents_by_exposure(
     total: int, own: float, exposure: float, *, insider: Sequence[int] = ()
 ) -> Belief:
-    """Of a company with exposure `own` of `exposure` in all, known companies not counted.
+    """Incidents of a company with exposure `own` of `exposure` in all: binomial(total, share).
+
+    What an `insider` knows of other companies is taken off the total; `exposure` is without theirs.
 
     >>> import discreet as dc
     >>> dc.uncertainty.incidents_by_exposure(12, 25, 100)
@@ -65,7 +67,7 @@ def incidents_by_exposure(
 
 
 def incidents_before(exposure: float, rate: Belief) -> Belief:
-    """Before the table: Poisson with mean rate x exposure, over what is believed of the rate.
+    """Incidents before the table is out: Poisson(rate x exposure), over a belief about the rate.
 
     >>> import discreet as dc
     >>> rate = dc.Belief.discrete([0.01, 0.03], [0.5, 0.5])

@@ -64,6 +64,10 @@ def value_given_total(
 ) -> ValueGivenTotal:
     """The belief about one of `number` independent values of a family with this total.
 
+        f(x | total) = f(x) f_{N-1}(total - x) / f_N(total)
+
+    with f_n the density of a sum of n values (Duncan & Lambert 1986, equation 1).
+
     `scale` is the width of what its grid has to show; that of the family if not given.
 
     >>> import discreet as dc
@@ -99,7 +103,9 @@ def value_given_total(
 def value_under_prior(
     total: float, number: int, families: Sequence[Family], weights: ArrayLike
 ) -> ValueGivenTotal:
-    """The same when the family, or its parameter, is uncertain: each weighted by its evidence.
+    """The belief about one of `number` values with this total when the family is uncertain.
+
+    That of each family, or parameter, with its weight times how probable it made the total.
 
     >>> import discreet as dc
     >>> families = [dc.uncertainty.Pareto(alpha, minimum=10) for alpha in (1.1, 1.5)]

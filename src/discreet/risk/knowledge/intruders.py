@@ -98,7 +98,7 @@ class CensusStandard:
 def census_standard(
     rule: KnowledgeRule, counts: Counts, fraction: float, outside: Belief | Prior
 ) -> CensusStandard:
-    """Both uncertainties, and whether the census standard protects.
+    """Does it protect to judge a sample as if it were a census, U(p) for U(f p + (1 - f) q)?
 
     Every U here is at least quasi-concave, so U(f p + (1 - f) q) >= min(U(p), U(q)): the standard
     protects from all with U(q) >= U(p). For a concave U the margin is (1 - f)(U(q) - U(p)) or more.
@@ -135,9 +135,10 @@ def most_before(rule: KnowledgeRule, posterior: Belief) -> float:
 def splits(
     rule: KnowledgeRule, counts: Counts, pair: tuple[str, str]
 ) -> tuple[float, float] | None:
-    """p_1 / (p_1 + p_2), from and to, for which a table with these two merged is within the limit.
+    """Prior p_1 / (p_1 + p_2), from and to, for which a table that merges the two is safe.
 
-    None if there is none. `counts` are those of the table before merging.
+    Safe is within the rule's limit; None if it is for no prior. `counts` are those of the table
+    before merging.
 
     >>> import discreet as dc
     >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.4)
@@ -159,9 +160,10 @@ def splits(
 
 
 def suppressed_shares(rule: KnowledgeRule, counts: Counts, name: str) -> tuple[float, float] | None:
-    """p_1, from and to, for which the table with the count of `name` left out is within the limit.
+    """Prior share of `name`, from and to, for which a table without its count is safe.
 
-    `counts` are those of the whole table.
+    Safe is within the rule's limit; None if it is for no prior. `counts` are those of the whole
+    table.
 
     >>> import discreet as dc
     >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.4)

@@ -23,7 +23,11 @@ CLOSE = 1e-12
 
 
 class Measure(StrEnum):
-    """What is limited.
+    """What a rule limits (Duncan & Lambert 1986, section 4):
+
+        knowledge       U(posterior), from below
+        gain            U(prior) - U(posterior), from above
+        relative-gain   (U(prior) - U(posterior)) / U(prior), from above
 
     >>> import discreet as dc
     >>> [measure.value for measure in dc.uncertainty.Measure]
@@ -67,7 +71,7 @@ def _relative(before: float, after: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Before and after a release, for one target.
+    """The beliefs about one target before and after a release, and the uncertainty of each.
 
     >>> import discreet as dc
     >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.1, "gain")

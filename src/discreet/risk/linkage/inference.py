@@ -46,7 +46,7 @@ def prior_shares(counts: Floats, table: Floats) -> Floats:
 
 
 def record_beliefs(values: Ints, table: Floats, prior: Floats) -> Floats:
-    """P[true category | released value], a row for each record (equation 3).
+    """P[true category | released value], a row for each record (Lambert 1993, equation 3).
 
     `prior` has one row for all records, or one for each.
 
@@ -255,7 +255,10 @@ def mixed(links: Links, records: Floats, prior: Floats) -> Floats:
 def belief_about(
     links: Links, source: int, records: Floats, prior: Floats, categories: Sequence[str]
 ) -> Belief:
-    """The belief about one source record's value.
+    """The belief about one source record's value, mixed over the records that it may be.
+
+    `records` has the belief about each released record in a row, `prior` is for somebody who is not
+    among them.
 
     >>> import discreet as dc
     >>> import numpy as np

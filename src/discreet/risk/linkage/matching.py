@@ -61,8 +61,11 @@ class Matching(Result):
 def matching(
     records: Records, intruder: Intruder, data: Encoded, *, distance: str = "absolute"
 ) -> Matching:
-    """Distances between numbers in standard deviations of the source; a category that differs
-    counts 1. A missing number is taken as the source's mean; a tie is no match.
+    """How many released records are nearest to their own source record, by Spruill's rule.
+
+    `data` is what `identify` worked with. Distances between numbers are in standard deviations of
+    the source; a category that differs counts 1. A missing number is taken as the source's mean; a
+    tie is no match.
 
     >>> import discreet as dc
     >>> import pandas as pd

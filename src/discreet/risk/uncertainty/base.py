@@ -42,6 +42,10 @@ class Best(NamedTuple):
 class Uncertainty(ABC):
     """A function of a belief: the larger, the less is known.
 
+        estimate = argmin_e E L(e, X),    U(p) = min_e E L(e, X)
+
+    for a loss L of an estimate and the truth (Duncan & Lambert 1986, sections 4 and 5).
+
     >>> import discreet as dc
     >>> belief = dc.Belief.discrete(["ill", "well"], [0.25, 0.75])
     >>> uncertainty = dc.uncertainty.uncertainty_named("entropy")

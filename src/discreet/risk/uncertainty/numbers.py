@@ -18,7 +18,7 @@ from discreet.risk.uncertainty.base import Best, Uncertainty, by_cells, one_valu
 
 @dataclass(frozen=True)
 class Variance(Uncertainty):
-    """Squared error (e - x)^2, summed over cells: the mean, the variance.
+    """Squared error (e - x)^2, summed over cells: the best estimate is the mean, U the variance.
 
     >>> import discreet as dc
     >>> belief = dc.Belief.discrete([0, 1, 2], [0.2, 0.5, 0.3])
@@ -45,7 +45,7 @@ class Variance(Uncertainty):
 
 @dataclass(frozen=True)
 class Absolute(Uncertainty):
-    """|e - x|, summed over cells: the median, the mean distance from it.
+    """|e - x|, summed over cells: the best estimate is the median, U the mean distance from it.
 
     >>> import discreet as dc
     >>> belief = dc.Belief.discrete([0, 1, 2], [0.2, 0.5, 0.3])

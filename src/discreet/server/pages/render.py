@@ -90,8 +90,8 @@ def environment() -> Environment:
     )
     made.policies["ext.i18n.trimmed"] = True
     made.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
-    for filter_ in (words.number, words.percent, words.date, words.moment, words.sentence):
-        made.filters[filter_.__name__] = filter_
+    for name in ("number", "percent", "date", "moment", "sentence"):
+        made.filters[name] = getattr(words, name)
     made.globals |= {
         "plural": plural,
         "asset": asset,

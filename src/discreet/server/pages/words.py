@@ -16,6 +16,7 @@ from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
 from discreet.decision.law.rules import promises as promises
 from discreet.look import words
+from discreet.look.words import full as sentence
 from discreet.look.words import plural
 from discreet.server.deciding.terms import VINTAGE as VINTAGE
 from discreet.server.deciding.terms import changed_words as changed_words
@@ -84,15 +85,6 @@ def moment(at: str) -> str:
     '5 November 2026, 16:41 UTC'
     """
     return f"{date(at)}, {datetime.fromisoformat(at):%H:%M} UTC"
-
-
-def sentence(text: str) -> str:
-    """
-    >>> sentence("it is so")
-    'It is so.'
-    """
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else text + "."
 
 
 def by(names: Iterable[str]) -> str:

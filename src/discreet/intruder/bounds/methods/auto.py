@@ -19,7 +19,7 @@ def bound(part: Part, asked: Asked) -> Found:
     if best == "integer":
         if asked.width is not None and asked.rung is Rung.LINEAR and linear.large(part):
             # programs of whole numbers would not be asked for
-            return part.by_projection(names, codes, asked.width, asked.most_bytes)
+            return part.by_projection(names, codes, asked.width, asked.most_bytes, asked.clock)
         branch = None
         if asked.among is None:
             branch = limits(len(part.program.cells.codes), asked.effort)
@@ -37,4 +37,5 @@ def by_shuttle(part: Part, asked: Asked) -> Found:
         return found
     if (found.upper - found.lower < asked.width).any():
         return found
-    return part.by_projection(asked.names, asked.codes, asked.width, asked.most_bytes)
+    given = asked.names, asked.codes, asked.width, asked.most_bytes
+    return part.by_projection(*given, asked.clock)

@@ -11,7 +11,8 @@ LARGE = 1 << 9  # cells from which on projections are quicker than the simplex
 
 def bound(part: Part, asked: Asked) -> Found:
     if large(part) and not asked.among:
-        return part.by_projection(asked.names, asked.codes, asked.width, asked.most_bytes)
+        given = asked.names, asked.codes, asked.width, asked.most_bytes
+        return part.by_projection(*given, asked.clock)
     start = asked.proof.start if asked.proof else None
     return part.by_programs(asked.names, asked.codes, None, asked.clock, start)
 

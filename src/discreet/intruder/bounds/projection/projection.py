@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.projection.arraylanes import ArrayLanes, accelerator, most_lanes
 from discreet.intruder.bounds.projection.coordinates import Coordinates, dot
@@ -103,14 +104,21 @@ class Projection:
         return max(1, min(get_num_threads(), -(-tasks // LANES))), LANES
 
     def run(
-        self, tasks: Sequence[Task], watched: Ints, steps: int = MOST_STEPS, *, warm: bool = False
+        self,
+        tasks: Sequence[Task],
+        watched: Ints,
+        steps: int = MOST_STEPS,
+        *,
+        warm: bool = False,
+        clock: Clock = UNLIMITED,
     ) -> Reached:
         """Settle the tasks, some at a time on every core; what their tables reach elsewhere.
 
         With `warm` each task keeps where it ended.
         """
         streams, most = self._streams(len(tasks))
-        runs = [Run(self, tasks[i::streams], watched, steps, warm, most) for i in range(streams)]
+        how = watched, steps, warm, most, clock
+        runs = [Run(self, tasks[i::streams], *how) for i in range(streams)]
         with ThreadPoolExecutor(max(streams, PROVERS)) as pool:
             list(pool.map(Run.settle, runs))
             list(pool.map(self._prove, (task for run in runs for task in run.reached.tasks)))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.projection.projection import MOST_STEPS, Projection
 from discreet.intruder.bounds.projection.run import CLOSE
@@ -74,6 +75,7 @@ def reach(
     *,
     steps: int = MOST_STEPS,
     warm: Warm | None = None,
+    clock: Clock = UNLIMITED,
 ) -> Linear:
     """Of cells of the table, at their places in it, within ends that are known to hold.
 
@@ -88,7 +90,7 @@ def reach(
     def send(side: int, goals: Ints, at: Ints, sizes: Ints) -> None:
         ends = side < 0 or beta is None
         tasks = (warm or Warm()).begin(side, cells[at], goals[at], sizes, ends)
-        found = projection.run(tasks, cells, steps, warm=warm is not None)
+        found = projection.run(tasks, cells, steps, warm=warm is not None, clock=clock)
         if warm is not None:
             warm.end(side, cells[at], (*tasks, *found.tasks))
         np.minimum(least, found.low, out=least)
@@ -116,7 +118,13 @@ def reach(
 
 
 def reach_sums(
-    projection: Projection, group: Ints, lower: Ints, upper: Ints, beta: int | None = None
+    projection: Projection,
+    group: Ints,
+    lower: Ints,
+    upper: Ints,
+    beta: int | None = None,
+    *,
+    clock: Clock = UNLIMITED,
 ) -> Linear:
     """The same of sums of cells: `group` has for each cell the sum that it is in, or -1."""
     lower, upper = lower.copy(), upper.copy()
@@ -129,7 +137,7 @@ def reach_sums(
         goals = end if side < 0 or beta is None else np.minimum(lower + beta, upper)
         ends = side < 0 or beta is None
         tasks = [Task(members[i], side, goals[[i]], joined=True, ends=ends) for i in asked]
-        projection.run(tasks, np.zeros(0, np.int64))
+        projection.run(tasks, np.zeros(0, np.int64), clock=clock)
         for row, task in zip(asked, tasks, strict=True):
             if task.bound is not None:
                 end[row] = task.bound

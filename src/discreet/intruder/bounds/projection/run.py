@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import UNLIMITED, Clock
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.projection.lanes import WIDE
 from discreet.intruder.bounds.projection.restarts import EVERY, Pace
@@ -35,16 +36,17 @@ class Run:
         steps: int,
         warm: bool,
         most: int,
+        clock: Clock = UNLIMITED,
     ) -> None:
         self.projection, self.watched, self.steps, self.warm = projection, watched, steps, warm
-        self.todo, self.most = list(reversed(tasks)), most
+        self.todo, self.most, self.clock = list(reversed(tasks)), most, clock
         self.reached = Reached(np.full(len(watched), np.inf), np.full(len(watched), -np.inf))
         self.row = np.full(projection.center.size, -1)
         self.row[watched] = np.arange(len(watched))
         self.paces: list[float] = []
 
     def settle(self) -> None:
-        """Until no task is left."""
+        """Until no task is left; what a clock stops is left open."""
         if not self.todo:
             return
         count = min(self.most, _padded(len(self.todo)))
@@ -52,7 +54,7 @@ class Run:
         self.pace = Pace(lanes)
         self.tasks: list[Task | None] = [None] * count
         self._fill(np.arange(count))
-        while any(self.tasks):
+        while any(self.tasks) and not self.clock.over():
             self.pace.advance(lanes)
             found, self.seen = lanes.look(self.watched)
             fits = found.outside <= FITS

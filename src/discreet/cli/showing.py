@@ -1,0 +1,63 @@
+"""How commands show a result: as a page in the terminal, as an HTML file, or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from discreet.cli.options import Command, data_file, json_option, print_json
+
+
+def writable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+    """The path, refused before long work if nothing can be written there."""
+    from discreet.data.files import check_writable
+
+    if path:
+        check_writable(path)
+    return path
+
+
+def page_options(command: Command) -> Command:
+    """`--html` and `--json`."""
+    html_option = click.option(
+        "--html",
+        metavar="OUT",
+        callback=writable,
+        help="Write the report, one self-contained file.",
+    )
+    return html_option(json_option(command))
+
+
+def show(
+    result: Any,
+    *,
+    html: str | None,
+    document: Mapping[str, Any] | None = None,
+    data: str | None = None,
+    **options: Any,
+) -> None:
+    """Write the page of a result if that is asked for; print its JSON document, or the page.
+
+    `data` is what the result is of; the options are those of the page.
+    """
+    if html or document is None:
+        from discreet.look.pages import page_of
+
+        page = page_of(result, **options | ({"data": data_file(data)} if data else {}))
+    if html:
+        from discreet.data.files import write_text
+        from discreet.report.html import html_page
+
+        write_text(html, html_page(page))
+    if document is not None:
+        print_json(document)
+        return
+    from rich.console import Console
+
+    from discreet.report.terminal import print_page
+
+    print_page(page, Console(highlight=False))
+    if html:
+        click.echo(f"Report: {html}")
