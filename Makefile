@@ -10,7 +10,7 @@ run: setup  ## assess the embedded example and write its report
 	  --html out/tract.html || [ $$? -eq 1 ]
 
 test: setup check  ## every check and every test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 serve: setup  ## the table server on the embedded example, until Ctrl-C
 	@mkdir -p out

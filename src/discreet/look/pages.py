@@ -30,8 +30,7 @@ def page_of(result: Any, **options: Any) -> Any:
     kinds = [kind.__name__ for kind in type(result).__mro__ if kind.__name__ in PAGES]
     if not kinds:
         raise DisclosureError(
-            f"there is no page of a {type(result).__name__}; there are pages of "
-            f"{', '.join(PAGES)}."
+            f"there is no page of a {type(result).__name__}; there are pages of {', '.join(PAGES)}."
         )
     return _found(PAGES[kinds[0]])(result, **options)
 

@@ -273,9 +273,9 @@ def _calibration(trust: Calibration, act: float) -> Section:
         [[say.share(each) for each in (row.present, row.absent, row.right)] for row in rows],
     )
     said = [f"{say.share(trust.error(act))} of links at {act:g} or more are wrong"]
-    absent = f"{say.share(trust.arises(act))} of absent targets have a link at {act:g} or more"
-    if trust.released.all():
-        absent = "every source is released: no target is absent"
+    absent = "every source is released: no target is absent"
+    if not trust.released.all():
+        absent = f"{say.share(trust.arises(act))} of absent targets have a link at {act:g} or more"
     drawn = plural(len(trust.chance), "drawn file")
     title = f"Calibration by {drawn} (and standard errors)"
     return Section(title, [table, Points([*said, absent])])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.decision.law.decide import decide
+from discreet.decision.law.decide import decide, ruling
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.release.release import Release
@@ -57,10 +57,30 @@ def test_outer_bounds_are_no_proof():
     decision = decide(table, margins, policy)
     assert decision.verdict is Verdict.REVIEW
     assert "reached by no table that was found" in rules(decision)["small counts"].text
-    accepting = policy.change({"bounds.proof": "outer"})
-    accepted = decide(table, margins, accepting)
+    outer = {"bounds.proof": "outer", "bounds.method": "shuttle", "bounds.seconds": 60}
+    accepted = decide(table, margins, policy.change(outer))
     assert accepted.verdict is Verdict.PASS
     assert "accepted by the policy" in rules(accepted)["small counts"].text
+
+
+def test_nothing_passes_by_what_was_not_looked_at():
+    """Outer bounds are accepted; but those that programs would narrow were stopped."""
+    array = np.random.default_rng(3).integers(0, 9, (3, 3, 3, 2))
+    table, margins = named(array), list(combinations("ABCD", 2))
+    policy = Policy.of(
+        {
+            **{"attribute.check": False, "published.least": 0, "small.most": 9},
+            **{"bounds.proof": "outer", "bounds.witness_effort": 0},
+        }
+    )
+    assert decide(table, margins, policy).stopped is None
+    stopped = decide(table, margins, policy, seconds=1e-9)
+    assert stopped.verdict is Verdict.REVIEW
+    assert stopped.stopped.startswith("stopped by the limit of 1e-09 seconds: ")
+    text = rules(stopped)["small counts"].text
+    assert f"But the work was {stopped.stopped}" in text
+    release = Release.margins(table, margins)
+    assert ruling(table, release, policy.effort(seconds=1e-9)) is not Verdict.PASS
 
 
 def test_groups_that_were_not_checked_are_no_pass():

@@ -23,7 +23,7 @@ def test_the_order_of_the_axes_changes_nothing(method, formula):
     if method == "closed" and not release.formula.is_decomposable:
         return
     natural = table.all()
-    for proof in (None, Proof(table, 2, 5.0)):
+    for proof in (None, Proof(table, 2)):
         wanted = Bounder(release, method=method).bounds(natural, proof)
         for names in permutations(table.names):
             places = [table.names.index(name) for name in names]

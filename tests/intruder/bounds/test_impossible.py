@@ -144,7 +144,7 @@ def test_witnesses_are_tables_that_fit(case):
         found = search(release, table, table.all(), beta=3, seconds=0.2)
         assert (found.low >= tables.min(0).ravel()).all()
         assert (found.high <= tables.max(0).ravel()).all()
-    proven = bounds(release, method="shuttle", proof=Proof(table, seconds=0.2))
+    proven = bounds(release, method="shuttle", proof=Proof(table, effort=0.01))
     assert (proven.seen_low >= tables.min(0).ravel()).all()
     assert (proven.seen_high <= tables.max(0).ravel()).all()
 

@@ -136,9 +136,7 @@ def test_the_same_seed_gives_the_same_draws():
 def test_a_warning_that_cannot_be_overlooked():
     table = load("example:czech")
     release = Release.margins(table, list(combinations("ABCDEF", 4)))
-    with pytest.warns(
-        ConvergenceWarning, match=r"not converged: .*requested\. Allow more effort"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"not converged: .*requested\. Allow more effort"):
         found = chain_posterior(release, weights=UNIFORM, standard_error=1e-5, effort=0.01)
     assert "NOT CONVERGED" in repr(found)
     assert "NOT CONVERGED" in found._repr_html_()

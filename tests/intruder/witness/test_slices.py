@@ -20,7 +20,7 @@ def test_what_is_seen_is_in_the_fibre(data, array):
     margins = data.draw(releases(array.ndim))
     table = named(array)
     release = Release.margins(table, letters(margins))
-    seen = slice_witnesses(release, table, table.all(), beta=100, seconds=5)
+    seen = slice_witnesses(release, table, table.all(), beta=100)
     low, high = seen.low, seen.high
     tables = fibre(array, margins).reshape(-1, array.size)
     for cell in range(array.size):
@@ -39,7 +39,7 @@ def test_they_prove_what_the_shuttle_cannot():
     release = Release.margins(table, list(combinations("ABCDEFGH", 3)))
     cells = table.small().take(slice(0, 6))
     plain = bounds(release, cells, method="shuttle")
-    proven = bounds(release, cells, method="shuttle", proof=Proof(table, 3, 60.0))
+    proven = bounds(release, cells, method="shuttle", proof=Proof(table, 3))
     assert set(plain.status(3)) == {Status.OUTER}
     assert Status.OUTER not in proven.status(3)
     assert (proven.seen_low >= plain.lower).all()

@@ -22,7 +22,7 @@ def test_what_is_seen_is_in_the_fibre_and_bounds_of_decomposable_releases_are_at
     margins = data.draw(releases(array.ndim))
     table = named(array)
     release = Release.margins(table, letters(margins))
-    found = witnesses(release, table, table.all(), seconds=5)
+    found = witnesses(release, table, table.all())
     tables = fibre(array, margins).reshape(-1, array.size)
     for cell in range(array.size):
         assert {found.low[cell], found.high[cell]} <= set(tables[:, cell])
@@ -42,7 +42,7 @@ def test_most_ends_of_random_releases_are_attained():
         margins = [(0, 1), (0, 2), (1, 2)]
         table = named(array)
         release = Release.margins(table, letters(margins))
-        found = witnesses(release, table, table.all(), seconds=5)
+        found = witnesses(release, table, table.all())
         tables = fibre(array, margins).reshape(-1, array.size)
         attained += [found.low == tables.min(0), found.high == tables.max(0)]
     assert np.concatenate(attained).mean() > 0.95
@@ -58,7 +58,7 @@ def test_what_is_known_of_cells_restricts_the_witnesses(data, array):
     high = data.draw(st.integers(int(array[cell]), 8))
     labels = dict(zip(table.names, cell, strict=True))
     release = Release.margins(table, letters(margins)).between(labels, low, high)
-    found = witnesses(release, table, table.all(), seconds=5)
+    found = witnesses(release, table, table.all())
     tables = fibre(array, margins)
     tables = tables[(tables[(slice(None), *cell)] >= low) & (tables[(slice(None), *cell)] <= high)]
     tables = tables.reshape(-1, array.size)
@@ -75,7 +75,7 @@ def test_proven_bounds_keep_every_value_that_some_table_has(data, array):
     shuttle = Shuttle(release)
     before = shuttle.data.copy()
     outer = shuttle.bounds(table.names, table.all().codes)
-    lower, upper = proven_bounds(shuttle, table.all(), seconds=5)
+    lower, upper = proven_bounds(shuttle, table.all())
     tables = fibre(array, margins).reshape(-1, array.size)
     assert (lower <= tables.min(0)).all()
     assert (upper >= tables.max(0)).all()
@@ -127,7 +127,7 @@ def test_a_table_too_large_to_be_dense(monkeypatch):
 
     monkeypatch.setattr(Moves, "moved", keep)
     cells = table.small().take(slice(20))
-    found = witnesses(release, table, cells, beta=1, seconds=6)
+    found = witnesses(release, table, cells, beta=1)
     assert (found.spread >= 1).mean() > 0.8
     new = [other for other in kept if other is not None]
     assert new

@@ -87,9 +87,7 @@ def test_a_limit_on_the_gain_is_a_limit_on_knowledge(prior, posterior, limit):
     relative = KnowledgeRule(Entropy(), limit, Measure.RELATIVE)
     assert relative.judge(after, before).within == (share <= limit)
     assert (Entropy()(before) <= most_before(relative, after)) == (share <= limit)
-    assert KnowledgeRule(Entropy(), limit).judge(after).within == (
-        Entropy()(after) >= limit
-    )
+    assert KnowledgeRule(Entropy(), limit).judge(after).within == (Entropy()(after) >= limit)
 
 
 def test_relative_gain_where_nothing_was_left_to_know():

@@ -186,8 +186,9 @@ class LinearJudge:
     def _reach(self, projection: Projection, rows: Ints) -> Linear:
         cells = self.places[rows]
         low, high = projection.low.ravel()[cells], projection.high.ravel()[cells]
-        how = {"steps": STEPS, "warm": self.warm, "clock": self.clock}
-        return reach(projection, cells, low, high, self.beta, **how)
+        return reach(
+            projection, cells, low, high, self.beta, steps=STEPS, warm=self.warm, clock=self.clock
+        )
 
     def _short(self, projection: Projection, rows: Ints) -> tuple[Ints, dict[int, Any]]:
         """The cells that are not seen to keep the width, and what stands in the way."""
