@@ -23,6 +23,7 @@ from discreet.table.lattice import closure, maximal
 Ints = NDArray[np.int64]
 STEPS = 4_000  # for one cell, in a trial of many
 ROUNDS = 8  # of leaving out margins of a block
+GROWN = 600_000_000  # numbers of tables looked at to grow a set: four blocks of 2^16 cells
 FIRST_BLOCK, LEAST_BLOCK = 400, 25
 
 
@@ -237,14 +238,19 @@ def grow_blocks(
     ordered: Iterable[int],
     clock: Clock = UNLIMITED,
     tell: Callable[[], object] = lambda: None,
+    *,
+    most: int = GROWN,
 ) -> Grown:
-    """Take in margins of the list, many at a time, for as long as linear bounds hold."""
+    """Take in margins of the list, many at a time, for as long as linear bounds hold.
+
+    `most` numbers of tables are looked at: each block asks for a table a guarded cell.
+    """
     grown, inside = Grown(), closure(judge.sets)
     todo = [margin for margin in reversed(list(ordered)) if margin not in inside]
     size = FIRST_BLOCK
     with working("growing by linear bounds"):
         while todo:
-            if clock.over():
+            if most <= 0 or clock.over():
                 grown.complete = False
                 break
             block: list[int] = []
@@ -253,7 +259,7 @@ def grow_blocks(
                 above = any(small & ~margin == 0 for small in grown.failed)
                 if margin not in inside and not above:
                     block.append(margin)
-            before = len(grown.failed)
+            before, most = len(grown.failed), most - len(judge.places) * judge.brief.table.size
             taken = judge.take(block, failed=grown, clock=clock) if block else []
             inside |= closure(taken)
             tell()

@@ -12,7 +12,7 @@ from discreet.decision.frontier.decomposable import decomposable_frontier
 from discreet.decision.frontier.exchange import exchange
 from discreet.decision.frontier.growing import Grown, grow, longest_start
 from discreet.decision.frontier.judge import PROOF, Judge, ShuttleJudge, WholeJudge, acceptable
-from discreet.decision.frontier.linear_judge import LinearJudge, grow_blocks, projectable
+from discreet.decision.frontier.linear_judge import GROWN, LinearJudge, grow_blocks, projectable
 from discreet.decision.frontier.proven import MOST_MARGINS, best_set
 from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.rules import asked
@@ -90,7 +90,8 @@ class Strategy:
 
     def _grow(self, judge: Judge, ordered: Iterable[int]) -> Grown:
         if isinstance(judge, LinearJudge):
-            return grow_blocks(judge, ordered, self.clock, self._tell)
+            most = self.effort.of(GROWN)
+            return grow_blocks(judge, ordered, self.clock, self._tell, most=most)
         return grow(judge, ordered, self.clock, self._tell)
 
     def begin(self) -> None:
