@@ -159,7 +159,7 @@ class Part:
     ) -> Found:
         """Linear programs, and integer ones; from `start`, a table that fits, others are found."""
         program = self.program
-        least, most = np.zeros(len(codes), np.int64), self._most(names, codes)
+        least, most = np.zeros(len(codes), np.int64), self.most(names, codes)
         if self._shuttle is not None:
             least, upper = self._shuttle.bounds(names, codes)
             most = np.minimum(most, upper)
@@ -252,7 +252,7 @@ class Part:
         if len(names) == len(formula.names):
             lower, upper = margin_bounds(self.release, formula, codes)
         else:
-            lower, upper = np.zeros(len(codes), np.int64), self._most(names, codes)
+            lower, upper = np.zeros(len(codes), np.int64), self.most(names, codes)
         upper = np.where(self.release.closed(codes, names), 0, upper)
         return Found.outer(lower, upper, "margins")
 
@@ -287,7 +287,7 @@ class Part:
             high[rows] = np.maximum(high[rows], seen.high)
         return found.seen(low, high)
 
-    def _most(self, names: tuple[str, ...], codes: Codes) -> Ints:
+    def most(self, names: tuple[str, ...], codes: Codes) -> Ints:
         inside = [[n for n in margin if n in names] for margin in self.release.formula.margins]
         formula = Formula.of([margin for margin in inside if margin], names).frontier
         return upper_bounds(self.release, formula, codes)
