@@ -141,7 +141,7 @@ def _holds(shuttle, table, tables, closed):
 def test_witnesses_are_tables_that_fit(case):
     table, release, tables = case
     for search in (witnesses, slice_witnesses):
-        found = search(release, table, table.all(), beta=3, seconds=0.2)
+        found = search(release, table, table.all(), beta=3, effort=0.01)
         assert (found.low >= tables.min(0).ravel()).all()
         assert (found.high <= tables.max(0).ravel()).all()
     proven = bounds(release, method="shuttle", proof=Proof(table, effort=0.01))

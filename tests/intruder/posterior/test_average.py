@@ -11,7 +11,7 @@ from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.average.average import average_posterior
 from discreet.intruder.posterior.average.evidence import evidence, predictive
 from discreet.intruder.posterior.average.hyper_dirichlet import log_marginal
-from discreet.intruder.posterior.average.model_chains import roam
+from discreet.intruder.posterior.average.model_chains import chain_models
 from discreet.intruder.posterior.average.parameters import (
     Target,
     chain_draws,
@@ -383,7 +383,7 @@ def test_chains_that_change_model_against_brute_force():
     total = [brute(array, "A*B + C", model, 0.5) for model in models]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = roam(release, standard_error=0.01, effort=0.05)
+        found = chain_models(release, standard_error=0.01, effort=0.05)
     exact = np.array([logsumexp(logs) for _, logs in total])
     weights = np.exp(exact - logsumexp(exact))
     seen = {frozenset(model.sets): share for model, share in found.visits.items()}

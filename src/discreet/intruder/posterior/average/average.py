@@ -21,7 +21,7 @@ from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.average.evidence import Evidence, evidence, predictive
 from discreet.intruder.posterior.average.mixture import Mixture
-from discreet.intruder.posterior.average.model_chains import Roamed, roam
+from discreet.intruder.posterior.average.model_chains import ChainedModels, chain_models
 from discreet.intruder.posterior.chains.augment import containing, shown
 from discreet.intruder.posterior.exact.blocks import Blocks
 from discreet.intruder.posterior.one_model import under_model
@@ -148,7 +148,7 @@ def average_posterior(
         return _roamed(
             release,
             cells,
-            roam(release, cells, standard_error=standard_error, effort=effort, **way),
+            chain_models(release, cells, standard_error=standard_error, effort=effort, **way),
             prior,
         )
     chances = model_priors(listed, model_prior)
@@ -215,7 +215,7 @@ def _off(shares: Floats, found: Sequence[Evidence], place: int) -> float:
     return float(np.linalg.norm(slope * off))
 
 
-def _roamed(release: Release, cells: Cells, found: Roamed, prior: ArrayLike) -> Average:
+def _roamed(release: Release, cells: Cells, found: ChainedModels, prior: ArrayLike) -> Average:
     """Chains that changed model too: their draws, and how often each model was visited."""
     worth = np.broadcast_to(found.convergence.effective, len(cells))
     errors = [

@@ -36,7 +36,7 @@ CHAINS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Roamed:
+class ChainedModels:
     """Draws over all models: distributions of cells, and how often each model was visited.
 
     `mass` are the probabilities of each cell's counts from `low` on; `visits` is a share and its
@@ -51,7 +51,7 @@ class Roamed:
     stopped: str | None = None
 
 
-def roam(
+def chain_models(
     release: Release,
     cells: Cells | None = None,
     *,
@@ -61,7 +61,7 @@ def roam(
     effort: float = 1.0,
     seconds: Seconds = math.inf,
     seed: int = 0,
-) -> Roamed:
+) -> ChainedModels:
     """Over all decomposable models that contain a decomposable release, each alike a priori."""
     formula = release.formula
     if not formula.is_decomposable:
@@ -78,7 +78,7 @@ def roam(
     low, mass = tallied(kept.reshape(-1, len(cells)))
     said = warn_of(found, "the average", clock)
     stopped = clock.sentence(f"{chains} chains of {found.draws:,} draws", MORE)
-    return Roamed(low, mass, run.visited(), found, method + said, stopped)
+    return ChainedModels(low, mass, run.visited(), found, method + said, stopped)
 
 
 @dataclass(eq=False)
