@@ -53,7 +53,7 @@ def test_a_route_is_described_in_full(tract):
     table = found["GET", "/api/v1/datasets/{slug}/tables/{margin}"]
     takes = {field.name: field for field in table.takes}
     assert takes["margin"].required
-    assert takes["format"].kind.startswith("json | csv | xlsx")
+    assert takes["format"].kind.startswith("csv | xlsx | parquet | json")
     assert takes["format"].default == "json"
     assert takes["where"].kind == "list of text"
     assert "Counts" in {field.name: field.said for field in table.gives}["values"]

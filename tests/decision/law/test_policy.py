@@ -53,7 +53,7 @@ def test_a_locked_key_cannot_be_changed(tmp_path):
         ("[small]\nwidth = 2.5", "must be a whole number"),
         ("[attribute]\nshare = 1.5", "at most 1"),
         ("[attribute]\ncheck = 1", "true or false"),
-        ('[bounds]\nmethod = "guess"', "one of auto, closed, shuttle, linear, integer"),
+        ('[bounds]\nmethod = "guess"', "one of auto, closed, integer, linear, shuttle"),
         ('locked = ["nothing"]', "no key 'nothing'"),
         ('locked = "small.width"', "must be a list"),
         ("[small\nwidth = 3", "cannot read the policy"),

@@ -18,11 +18,12 @@ from discreet.release.release import STRUCTURAL, Known, Release
 from discreet.solver import Limit
 from discreet.table.cells import Cells
 from discreet.table.keys import Codes
+from discreet.table.lattice import maximal
 from discreet.table.table import Table
 
 LEAST_CELLS, MOST_CELLS = 64, 512
 TRIES = 4
-SLICES = 4_000  # that are tried
+SLICES = 2_000  # that are tried
 Ints = NDArray[np.int64]
 
 
@@ -100,9 +101,9 @@ def _search(
     part = start.slice(**{names[a]: start.variables[a].categories[codes[row, a]] for a in held})
     if not free or not len(part):
         return 0
-    margins = [[n for n in margin if n in part.names] for margin in release.formula.margins]
-    margins = [margin for margin in margins if margin]
-    sliced = Release.margins(part, margins or [part.names[:1]])
+    let_go = release.axes.set_of(part.names)
+    sets = maximal({s & let_go for s in release.formula.sets} - {0})
+    sliced = Release.margins(part, [release.axes.names_of(s) for s in sets] or [part.names[:1]])
     inside = OpenCells.of(replace(sliced, known=_inside(release, start, codes[row], held)))
     same = np.flatnonzero((codes[:, held] == codes[row, held]).all(axis=1))
     group = inside.group(part.names, np.unique(codes[same][:, free], axis=0))

@@ -46,7 +46,7 @@ def knowledge(
     >>> knowledge(load("example:estates"), target="Estate", group="Region", limit=0.25)
     Taught(Estate of somebody whose Region is known: 1 of 4 beyond the limit)
     >>> knowledge(Rates("one of them", 30, 5, 100), limit=2)
-    Taught(a company's number of incidents: 0 of 1 beyond the limit)
+    Taught(incidents of one company: 0 of 1 beyond the limit)
     """
     rows = [data] if isinstance(data, (Table, Rates, Totals)) else list(data)
     kind = next((k for k in USUAL if rows and all(isinstance(row, k) for row in rows)), None)
