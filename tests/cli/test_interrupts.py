@@ -34,6 +34,7 @@ LONG = {
         *("--intruder", "intruder.toml", "--calibrate", "500"),
     ],
 }
+BEGUN = "print('begun', flush=True)\nfrom discreet.cli import main\nmain(prog_name='discreet')"
 SOON = 20.0  # seconds, on a machine with much else to do; measured: 1.3
 AT = [(name, 0.3) for name in LONG] + [
     (name, 3.0) for name in LONG if name not in ("count", "knowledge", "publish")
@@ -68,14 +69,15 @@ def test_every_command_ends(folder, tmp_path, name, after):
     """While it imports, and with no kernel compiled yet: while these are compiled, or run."""
     before = sorted(path.name for path in folder.iterdir())
     process = subprocess.Popen(
-        [sys.executable, "-m", "discreet", *LONG[name]],
+        [sys.executable, "-c", BEGUN, *LONG[name]],
         cwd=folder,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
     )
     try:
+        assert process.stdout.readline() == "begun\n"
         time.sleep(after)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=SOON)

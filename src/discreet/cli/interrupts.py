@@ -26,14 +26,16 @@ def prompt_interrupts() -> Iterator[None]:
     The main thread sees a signal only between two lines of Python. So another thread waits for it:
     the handler of the interpreter, which runs at once, writes to a socket.
     """
-    ear, mouth = socket.socketpair()
-    mouth.setblocking(False)
-    signal.signal(signal.SIGINT, _interrupt)
-    signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
-    sys.unraisablehook = _quiet(sys.unraisablehook)
-    Thread(target=_watch, args=(ear,), daemon=True).start()
     try:
+        ear, mouth = socket.socketpair()
+        mouth.setblocking(False)
+        signal.signal(signal.SIGINT, _interrupt)
+        signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+        sys.unraisablehook = _quiet(sys.unraisablehook)
+        Thread(target=_watch, args=(ear,), daemon=True).start()
         yield
+    except KeyboardInterrupt:
+        _end()
     except SystemExit as ended:
         if ended.code == CODE:
             _end()  # no waiting for threads that still work
