@@ -34,7 +34,7 @@ from discreet.table.table import Table
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests"), str(Path(__file__).parents[1])]
 
-from tests.intruder.test_projection import held_against_simplex  # noqa: E402
+from tests.intruder.bounds.test_projection import held_against_simplex  # noqa: E402
 
 from projectioncases import random_release  # noqa: E402
 from secondlook import reached_by_another  # noqa: E402

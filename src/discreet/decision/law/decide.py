@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,7 +108,8 @@ class Decision(Result):
         """The measures behind the verdict: of every rule that was asked."""
         found: dict[str, Any] = {}
         for rule in asked(self.case.policy):
-            found |= rule.measures(self.case)
+            with suppress(Stopped):  # what was stopped has no measure
+                found |= rule.measures(self.case)
         return found
 
 
@@ -166,6 +168,15 @@ def _judged(rule: Rule, case: Case) -> Reason:
     return reason
 
 
+def _ruled(rule: Rule, case: Case) -> Verdict:
+    if rule.ruling is None:
+        return _judged(rule, case).verdict
+    try:
+        return rule.ruling(case)
+    except Stopped:
+        return Verdict.REVIEW
+
+
 def ruling(table: Table, release: Release, policy: Policy) -> Verdict:
     """The verdict alone: that of `decide`, or PASS where tables show what it leaves in doubt.
 
@@ -176,7 +187,7 @@ def ruling(table: Table, release: Release, policy: Policy) -> Verdict:
         raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
     case, found = Case(table, release, policy), Verdict.PASS
     for rule in sorted(rules, key=lambda rule: not rule.light):
-        own = rule.ruling(case) if rule.ruling else _judged(rule, case).verdict
+        own = _ruled(rule, case)
         found = worst((found, Verdict.REVIEW if case.doubtful else Verdict.PASS, own))
         if found is Verdict.FAIL:
             break
@@ -209,7 +220,8 @@ def assumptions(case: Case) -> tuple[str, ...]:
         said.append(f"{table.dropped:,} records with a missing value were dropped.")
     said += table.found
     for rule in asked(case.policy):
-        said += rule.assumes(case)
+        with suppress(Stopped):
+            said += rule.assumes(case)
     said.append("Categories and their order are public.")
     return tuple(said)
 

@@ -6,6 +6,7 @@ Duncan & Lambert 1986, sections 4 to 6.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -115,9 +116,9 @@ class _Guess(Uncertainty):
         first = int(np.argmin(errors))
         return Best(plain(names[first]), max(0.0, float(errors[first])), held.exact)
 
+    @abstractmethod
     def _errors(self, names: NDArray[Any], p: Floats) -> Floats:
         """What it costs, on average, to name each category."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

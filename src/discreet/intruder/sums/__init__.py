@@ -1,0 +1,1 @@
+"""What follows from printed sheets: intervals of cells, printed or fine, and proofs of them."""

@@ -1,0 +1,1 @@
+"""Masks: what is printed instead of the truth, and what an intruder knows who knows the mask."""
