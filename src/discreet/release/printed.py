@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,7 +66,7 @@ class Printed:
         upper = np.where(hidden, np.broadcast_to(ceiling, shown.shape), shown)
         return cls(system, lower, upper, whole)
 
-    def knowing(self, rows: ArrayLike, values: ArrayLike) -> Printed:
+    def knowing(self, rows: NDArray[np.integer[Any]], values: Floats) -> Printed:
         """What somebody sees who knows these cells too."""
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[rows], upper[rows] = values, values

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
 from discreet.table.axes import OverAxes
+from discreet.table.cells import Cells
 from discreet.table.formula import Formula, as_formula
 from discreet.table.impossible import Combination, codes_of
 from discreet.table.keys import Codes, keys, lookup
 from discreet.table.table import Table
 
 STRUCTURAL = "structural zero"
+PUBLISHED = "published"
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,25 @@ class Release(OverAxes):
         """What is known of cells that need not be empty."""
         return tuple(known for known in self.known if known.upper > 0)
 
+    @cached_property
+    def single_cells(self) -> tuple[Cells, ...]:
+        """The cells that were published one by one, by their variables."""
+        axes = {variable.name: variable for variable in self.variables}
+        groups: dict[tuple[str, ...], list[tuple[list[int], int]]] = {}
+        for known in self.known:
+            if known.why == PUBLISHED:
+                cell = sorted(known.cell, key=lambda pair: self.axes.place[pair[0]])
+                codes = [axes[name].code(category) for name, category in cell]
+                groups.setdefault(tuple(n for n, _ in cell), []).append((codes, known.upper))
+        return tuple(
+            Cells(
+                tuple(axes[name] for name in names),
+                np.array([codes for codes, _ in group], np.uint32).reshape(len(group), len(names)),
+                np.array([count for _, count in group], np.int64),
+            )
+            for names, group in groups.items()
+        )
+
     def closed(self, codes: Codes, names: Iterable[str] | None = None) -> NDArray[np.bool_]:
         """Which cells, over `names` or all variables, a known zero rules out."""
         place = {n: i for i, n in enumerate(self.names if names is None else names)}
@@ -141,7 +162,7 @@ class Release(OverAxes):
 
     def publish(self, cell: Mapping[str, object], value: int) -> Release:
         """A single published cell."""
-        return self._with(cell, value, value, "published")
+        return self._with(cell, value, value, PUBLISHED)
 
     def insider(self, cell: Mapping[str, object], value: int) -> Release:
         """A cell that an insider knows."""

@@ -24,16 +24,29 @@ class Measure:
     """What a sheet counts or adds up.
 
     `value` is the column that is summed, none for counts; `weight` that of sampling weights;
-    `holding` says who owns a contributor: contributions of one owner are one.
+    `holding` says who owns a contributor: contributions of one owner are one. `shadow` is judged
+    in place of the value, and `request` marks who asked to be protected.
     """
 
     value: str | None = None
     weight: str | None = None
     holding: str | None = None
+    shadow: str | None = None
+    request: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is None and (self.shadow or self.request):
+            raise DataError("a shadow variable and requests are for sums; name a value.")
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that hold numbers."""
+        return tuple(c for c in (self.value, self.weight, self.shadow) if c)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(c for c in (self.value, self.weight, self.holding) if c)
+        """All columns that it needs."""
+        return (*self.numbers, *(c for c in (self.holding, self.request) if c))
 
     def __str__(self) -> str:
         said = f"sum of {self.value}" if self.value else "count"

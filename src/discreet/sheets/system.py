@@ -92,7 +92,7 @@ class System:
             home = next(p for p in parts if levels.holds(p, sheet))
             blocks.append(_block(sheet, home, columns))
             keys.append(levels.keys(sheet))
-        every, first, place = np.unique(
+        _, first, place = np.unique(
             np.concatenate(keys), axis=0, return_index=True, return_inverse=True
         )
         sums = csr_matrix(vstack(blocks, format="csr")[first])
@@ -164,13 +164,20 @@ class System:
         """The categories of a fine cell, by variable; `a, b` where an atom has several."""
         part = next(p for p in self.parts if p.start <= column < p.start + p.size)
         codes = np.unravel_index(column - part.start, part.shape)
-        by_name = {g.name: g.variable for s in self.sheets for g in (*s.groupings, *s.where)}
         found = {}
         for name, atom, code in zip(part.names, part.atoms, codes, strict=True):
-            categories = np.array(by_name[name].categories, object)[atom == code]
-            if len(categories) < len(atom):
-                found[name] = ", ".join(categories)
+            members = np.flatnonzero(atom == code)
+            if len(members) < len(atom):
+                found[name] = self._called(name, frozenset(members.tolist()))
         return found
+
+    def _called(self, name: str, codes: frozenset[int]) -> str:
+        """The line of these categories, if a sheet has one."""
+        shown = [g for s in self.sheets for g in (*s.groupings, *s.where) if g.name == name]
+        for line in (line for grouping in shown for line in grouping.lines):
+            if line.codes == codes:
+                return line.label
+        return ", ".join(shown[0].variable.categories[code] for code in sorted(codes))
 
     def __repr__(self) -> str:
         number = len(self.sheets)
@@ -201,12 +208,12 @@ class _Levels:
                     )
                 kept.append(grouping)
         for name, groupings in shown.items():
-            self.chains[name] = _chain([_atoms(g.members) for g in groupings])
+            self.chains[name] = _chain([atoms_of(g.members) for g in groupings])
         self.elements = [(v, j) for v, chain in self.chains.items() for j in range(len(chain))]
         self.place = {element: i for i, element in enumerate(self.elements)}
 
     def level(self, grouping: Grouping) -> int:
-        own = _atoms(grouping.members)
+        own = atoms_of(grouping.members)
         chain = self.chains[grouping.name]
         return next(j for j, atoms in enumerate(chain) if _finer(atoms, own))
 
@@ -233,7 +240,7 @@ class _Levels:
     def holds(self, part: Part, sheet: Sheet) -> bool:
         atoms = dict(zip(part.names, part.atoms, strict=True))
         return all(
-            g.name in atoms and _finer(atoms[g.name], _atoms(g.members))
+            g.name in atoms and _finer(atoms[g.name], atoms_of(g.members))
             for g in (*sheet.groupings, *sheet.where)
         )
 
@@ -256,7 +263,7 @@ class _Levels:
         return self.ids.setdefault((name, members.tobytes()), len(self.ids) + 1)
 
 
-def _atoms(members: Bools) -> Ints:
+def atoms_of(members: Bools) -> Ints:
     """The class of each category: those that are in the same lines."""
     _, found = np.unique(members.T, axis=0, return_inverse=True)
     found = np.asarray(found).ravel()
@@ -266,7 +273,7 @@ def _atoms(members: Bools) -> Ints:
 
 
 def _both(one: Ints, other: Ints) -> Ints:
-    return _atoms(np.array([one, other]))
+    return atoms_of(np.array([one, other]))
 
 
 def _finer(fine: Ints, coarse: Ints) -> bool:

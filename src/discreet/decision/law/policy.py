@@ -109,6 +109,9 @@ class Server:
         True, "simulatable: is what the data speak against refused, though that refusal speaks?"
     )
     draws: int = key(400, "simulatable: tables drawn to judge a request", least=2)
+    perturbed: bool = key(
+        False, "is a table drawn from what is out offered instead of one that is refused as unsafe?"
+    )
     slot: float = key(
         0.25, "seconds: decisions by the data leave after this, or twice, four times, ... as much"
     )
@@ -119,7 +122,31 @@ class Server:
         return self.rule == "myopic" or (self.rule == "simulatable" and self.gate)
 
 
+@dataclass(frozen=True)
+class Contributors:
+    """Tables of sums: who is behind a cell. Counts are judged by `published`."""
+
+    least: int = key(3, "no printed sum of fewer contributors; 0 or 1 switches it off")
+    p: float = key(
+        10.0, "p%: the next largest may not tell the largest to within so much; 0 switches it off"
+    )
+    q: float = key(100.0, "pq: how well the others are known before, in percent", least=0.001)
+    coalition: int = key(1, "so many of the next largest tell each other", least=1, most=5)
+    n: int = key(0, "(n, k) dominance: so many of the largest; 0 switches it off", most=6)
+    k: float = key(75.0, "(n, k) dominance: may have no more than so much of a sum", least=0.001)
+    request: float = key(0.0, "who asked is protected from so much of a sum on, in percent")
+    range: float = key(10.0, "percent of a value that stays open where too few contribute")
+    weights: str = key(
+        "total",
+        "a weighted contribution is judged as it is in the weighted sum (total), or as so many "
+        "contributors of its size (repeated)",
+        choices=("total", "repeated"),
+    )
+    alone: bool = key(True, "does the only contributor to a hidden cell know it?")
+
+
 CORE: dict[str, Any] = {
+    "contributors": Contributors,
     "sample": Sample,
     "bounds": Bounds,
     "alternatives": Alternatives,

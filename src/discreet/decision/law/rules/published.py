@@ -17,6 +17,7 @@ from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import PolicyError
 from discreet.look.words import plural
 from discreet.risk.release.published import LowCells, low_cells
+from discreet.table.cells import Cells
 from discreet.table.notation import quoted
 from discreet.table.words import spoken
 
@@ -79,7 +80,20 @@ def _too_small(rule: Published) -> str:
 
 
 def _low(case: Case) -> list[LowCells]:
-    return [low for shown in case.release.tables for low in _of(case.table, shown, case.policy)]
+    found = [low for shown in case.release.tables for low in _of(case.table, shown, case.policy)]
+    return found + [low for cells in case.release.single_cells for low in _single(cells, case)]
+
+
+def _single(cells: Cells, case: Case) -> Iterator[LowCells]:
+    """What is too small among cells that were published one by one."""
+    rule, names = case.policy.published, frozenset(cells.names)
+    special = _least_by_table(rule.tables, case.table.names)
+    least = special.get(names, rule.least)
+    low = (cells.counts < least) & (cells.counts > 0)
+    if rule.zeros:
+        low |= cells.counts == 0
+    if low.any():
+        yield LowCells(cells.take(np.flatnonzero(low)), least)
 
 
 def _of(whole: Table, shown: Table, policy: Policy) -> Iterator[LowCells]:

@@ -1,0 +1,1 @@
+"""A batch of sheets before the custodian: a verdict for each, for all together, and a mask."""

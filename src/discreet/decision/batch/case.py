@@ -1,0 +1,236 @@
+"""The sheets of one measure before the custodian: what the rules demand, and what is printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.decision.batch.demands import Demand, demands
+from discreet.decision.law.findings import MOST_NAMED
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Reason, Verdict
+from discreet.effort import Clock, Seconds
+from discreet.intruder.bounds.result import Rung
+from discreet.intruder.sums.audit import Audit, audit
+from discreet.intruder.sums.protection import Protection
+from discreet.look.words import plural
+from discreet.release.printed import Printed
+from discreet.sheets.contributions import Contributions
+from discreet.sheets.records import Records
+from discreet.sheets.sheet import Measure, Sheet
+from discreet.sheets.system import System
+from discreet.table.words import spoken
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+MOST_ALONE = 200  # contributors who know their own cell, each an intruder
+
+
+@dataclass(frozen=True, eq=False)
+class SheetCase:
+    """Sheets of one measure, their cells, and what the policy demands of them."""
+
+    records: Records
+    cells: Contributions
+    policy: Policy
+
+    @classmethod
+    def of(
+        cls, records: Records, sheets: Sequence[Sheet], measure: Measure, policy: Policy
+    ) -> SheetCase:
+        return cls(records, Contributions.of(System.of(sheets), records, measure), policy)
+
+    @property
+    def system(self) -> System:
+        return self.cells.system
+
+    @property
+    def whole(self) -> bool:
+        """Are the cells counts, in whole numbers?"""
+        return self.cells.measure.value is None and self.cells.measure.weight is None
+
+    @property
+    def values(self) -> Floats:
+        """Of the printed rows."""
+        return self.cells.values[: self.cells.printed]
+
+    @cached_property
+    def demands(self) -> tuple[Demand, ...]:
+        return demands(self.cells, self.policy)
+
+    @cached_property
+    def primary(self) -> Bools:
+        """The printed cells that no rule lets be printed."""
+        found = np.zeros(self.cells.printed, bool)
+        for demand in self.demands:
+            found[demand.cells[demand.cells < self.cells.printed]] = True
+        return found
+
+    @cached_property
+    def protection(self) -> Protection:
+        """All demands together: one for each cell."""
+        every = np.unique(np.concatenate([d.cells for d in self.demands] or [np.zeros(0, int)]))
+        place = {cell: i for i, cell in enumerate(every.tolist())}
+        low, high, width = np.full(len(every), np.inf), np.full(len(every), -np.inf), None
+        width = np.zeros(len(every))
+        for demand in self.demands:
+            at = [place[cell] for cell in demand.cells.tolist()]
+            low[at] = np.minimum(low[at], demand.low)
+            high[at] = np.maximum(high[at], demand.high)
+            width[at] = np.maximum(width[at], demand.width)
+        return Protection(self._rows(every), low, high, width)
+
+    def _rows(self, cells: Ints) -> Ints:
+        """Cells by their numbers in the system: printed rows, then all fine cells."""
+        printed = self.cells.printed
+        openly = np.r_[self.cells.open_columns, 0]  # the last is for printed rows
+        return np.where(
+            cells < printed, cells, printed + openly[np.where(cells < printed, -1, cells - printed)]
+        )
+
+    @cached_property
+    def closed(self) -> Bools:
+        """Fine cells that are impossible."""
+        return self.system.closed(self.records.impossible)
+
+    @cached_property
+    def floor(self) -> Floats:
+        """What an intruder knows of a hidden count: 1 at least, unless zeros are hidden too."""
+        found = np.zeros(self.cells.printed)
+        if not self.whole:
+            return found
+        found[:] = 0.0 if self.policy.published.zeros else 1.0
+        for demand in self.demands:
+            own = demand.cells[demand.cells < self.cells.printed]
+            if (self.cells.number[own] == 0).any():
+                found[:] = 0.0
+        return found
+
+    @cached_property
+    def intruders(self) -> tuple[tuple[int, ...], ...]:
+        """Rows that somebody knows who is alone in them."""
+        if not self.policy.contributors.alone or self.cells.measure.value is None:
+            return ()
+        alone = self.cells.alone[: self.cells.printed]
+        rows = np.flatnonzero((alone >= 0) & self.primary)
+        found: dict[int, list[int]] = {}
+        for row in rows.tolist():
+            found.setdefault(int(alone[row]), []).append(row)
+        return tuple(tuple(own) for own in found.values())
+
+    # What is printed
+
+    def printed(self, sheets: Iterable[int] | None = None) -> Printed:
+        """Some sheets, or all, as they are."""
+        shown = np.ones(self.cells.printed, bool)
+        if sheets is not None:
+            shown[:] = False
+            for number in sheets:
+                shown[self.system.places[number].ravel()] = True
+        lower = np.where(shown, self.values, 0.0)
+        upper = np.where(shown, self.values, math.inf)
+        most = np.where(self.closed, 0.0, math.inf) if self.closed.any() else math.inf
+        return Printed(self.system, lower, upper, self.whole, 0.0, most)
+
+    def judge(
+        self,
+        printed: Printed,
+        *,
+        effort: float = 1.0,
+        seconds: Seconds = math.inf,
+        only: Demand | None = None,
+    ) -> list[Reason]:
+        """What each rule says of what is printed; see `Demand`."""
+        asked = self.demands if only is None else (only,)
+        return [self._reason(d, printed, effort, Clock.of(seconds)) for d in asked]
+
+    def _reason(self, demand: Demand, printed: Printed, effort: float, clock: Clock) -> Reason:
+        shown = np.zeros(len(self.cells.values), bool)
+        shown[: self.cells.printed] = printed.lower == printed.upper
+        bare = demand.cells[shown[demand.cells]]
+        if len(bare):
+            text = f"{self.named(int(bare[0]))} is shown{self._more(len(bare))}: {demand.why}."
+            return Reason(demand.rule, Verdict.FAIL, text, self.listed(bare))
+        rest = ~shown[demand.cells]
+        found = self.audited(demand, printed, rest, effort, clock)
+        cells = demand.cells[rest]
+        if found.broken.any():
+            broken = cells[found.broken]
+            low, high = found.low[found.broken][0], found.high[found.broken][0]
+            text = (
+                f"{self.named(int(broken[0]))} follows from what is printed to within "
+                f"{low:,.6g} to {high:,.6g}{self._more(len(broken))}."
+            )
+            return Reason(demand.rule, Verdict.FAIL, text, self.listed(broken))
+        doubt = found.doubt.copy()
+        if demand.group is not None:  # a share of what is hidden itself is not bounded
+            doubt |= ~shown[demand.group[rest]]
+        number = plural(len(cells), "cell")
+        if self.system.outer and len(cells):
+            text = (
+                f"{number} keep what is asked in tables that agree in pairs; all sheets together "
+                "are too large to list, so whole tables may tell more."
+            )
+            return Reason(demand.rule, Verdict.REVIEW, text, rung=Rung.OUTER)
+        if doubt.any():
+            text = f"of {number}, {int(doubt.sum()):,} are not proven to keep what is asked."
+            rung = Rung.LINEAR if found.linear[doubt].all() else Rung.OUTER
+            return Reason(demand.rule, Verdict.REVIEW, text, self.listed(cells[doubt]), rung=rung)
+        kind = "whole numbers" if self.whole else "sums"
+        text = f"{number} keep what is asked, shown by tables of {kind}." if len(cells) else "-"
+        return Reason(demand.rule, Verdict.PASS, text)
+
+    def audited(
+        self, demand: Demand, printed: Printed, rest: Bools, effort: float, clock: Clock
+    ) -> Audit:
+        """Do the cells of a demand keep what it asks?"""
+        rows = self._rows(demand.cells[rest])
+        asked = Protection(rows, demand.low[rest], demand.high[rest], demand.width[rest])
+        intruders = [own for own in self.intruders if not (printed.hidden[list(own)] == 0).any()]
+        return audit(
+            printed,
+            asked,
+            values=self.values,
+            intruders=intruders[:MOST_ALONE],
+            effort=effort,
+            seconds=clock,
+        )
+
+    def named(self, cell: int) -> str:
+        """`Sex f, Town A of table 3`."""
+        label = {n: c for n, c in self.cells.label(cell).items() if c != "Total"}
+        said = spoken(label, self.records.variables) or "the total"
+        if cell < self.cells.printed:
+            return f"{said} of table {self.system.home(cell)[0].name}"
+        return f"{said}, which no table prints,"
+
+    def listed(self, cells: Ints) -> tuple[dict[str, Any], ...]:
+        return tuple(
+            {
+                "cell": self.cells.label(int(cell)),
+                "tables": self.tables(int(cell)),
+                "count": int(self.cells.number[cell]),
+            }
+            for cell in cells[:MOST_NAMED]
+        )
+
+    def tables(self, cell: int) -> list[str]:
+        """The sheets that print a cell."""
+        if cell >= self.cells.printed:
+            return []
+        return [
+            sheet.name
+            for sheet, rows in zip(self.system.sheets, self.system.places, strict=True)
+            if (rows == cell).any()
+        ]
+
+    @staticmethod
+    def _more(number: int) -> str:
+        return f", and {plural(number - 1, 'more cell')} like it" if number > 1 else ""

@@ -1,0 +1,230 @@
+"""What a policy demands of the cells of sheets: which are not printed, and how open they stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules.categories import hidden_categories
+from discreet.errors import PolicyError
+from discreet.risk.cells.sensitive import (
+    Sensitive,
+    Weighting,
+    dominance,
+    p_percent,
+    requested,
+    too_few,
+)
+from discreet.sheets.contributions import Contributions
+from discreet.sheets.sheet import Sheet
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """A rule: none of these cells is printed, and what follows of each is wide enough.
+
+    An interval must reach from `low` to `high`, and be `width` wide. Of cells in `group` a printed
+    total is what they are a share of.
+    """
+
+    rule: str
+    cells: Ints
+    low: Floats
+    high: Floats
+    width: Floats
+    why: str
+    group: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __repr__(self) -> str:
+        return f"Demand({self.rule}: {len(self):,} cells)"
+
+
+Finder = Callable[[Contributions, Policy], Demand | None]
+
+
+def demands(cells: Contributions, policy: Policy) -> tuple[Demand, ...]:
+    """Of every rule that has something to say of these cells."""
+    found = (find(cells, policy) for find in FINDERS)
+    return tuple(demand for demand in found if demand is not None and len(demand))
+
+
+def _counts(cells: Contributions) -> bool:
+    return cells.measure.value is None
+
+
+def _of(rule: str, chosen: Ints, cells: Contributions, width: float, why: str) -> Demand:
+    values = cells.values[chosen]
+    return Demand(rule, chosen, values, values, np.full(len(chosen), float(width)), why)
+
+
+def published(cells: Contributions, policy: Policy) -> Demand | None:
+    """Counts: no printed cell of fewer people than `published.least`, no zero if that is said."""
+    if not _counts(cells):
+        return None
+    rule, number = policy.published, cells.number[: cells.printed]
+    least = np.full(cells.printed, rule.least)
+    for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
+        own = _own_least(sheet)
+        if own is not None:
+            least[rows.ravel()] = np.maximum(least[rows.ravel()], own)
+    low = (number > 0) & (number < least)
+    if rule.zeros:
+        low |= number == 0
+    why = f"fewer than {rule.least:,}" if rule.least > 1 else "too small"
+    return _of(
+        "published cells", np.flatnonzero(low), cells, policy.small.width,
+        f"{why}{' or empty' * rule.zeros}",
+    )  # fmt: skip
+
+
+def _own_least(sheet: Sheet) -> int | None:
+    least = sheet.options.get("least")
+    if least is None:
+        return None
+    if not isinstance(least, int) or least < 0:
+        raise PolicyError(f"table {sheet.name!r} has least = {least!r}; give a whole number.")
+    return least
+
+
+def small(cells: Contributions, policy: Policy) -> Demand | None:
+    """Counts: small ones keep a width, also where no sheet prints them."""
+    if not _counts(cells):
+        return None
+    most = policy.small.most
+    low = (cells.number > 0) & (cells.number <= most)
+    low[: cells.printed] = False  # those are forbidden, or wanted, by `published`
+    if policy.published.least <= 1:
+        low[: cells.printed] = (cells.number[: cells.printed] > 0) & (
+            cells.number[: cells.printed] <= most
+        )
+    return _of(
+        "small counts", np.flatnonzero(low), cells, policy.small.width, f"from 1 to {most:,}"
+    )
+
+
+def hidden(cells: Contributions, policy: Policy) -> Demand | None:
+    """Categories that may not be shown: lines of nothing else."""
+    wanted = hidden_categories(policy)
+    if not wanted:
+        return None
+    shut = np.zeros(len(cells.values), bool)
+    for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
+        for axis, grouping in enumerate(sheet.groupings):
+            codes = {grouping.variable.code(category) for category in wanted.get(grouping.name, ())}
+            lines = [i for i, line in enumerate(grouping.lines) if line.codes <= codes]
+            shut[np.take(rows, lines, axis).ravel()] = True
+    shut &= cells.number > 0
+    return _of(
+        "hidden categories", np.flatnonzero(shut), cells, policy.small.width, "not to be shown"
+    )
+
+
+def attribute(cells: Contributions, policy: Policy) -> Demand | None:
+    """Counts: no printed line of a sheet tells a sensitive category of everybody in it."""
+    rule = policy.attribute
+    if not _counts(cells) or not rule.check:
+        return None
+    found: dict[int, tuple[float, float, int]] = {}
+    for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
+        for axis, line, group in _sensitive_lines(sheet):
+            values = cells.number[rows]
+            own, all_of_them = np.take(values, line, axis), np.take(values, group, axis)
+            here, total = np.take(rows, line, axis), np.take(rows, group, axis)
+            told = (own >= rule.share * all_of_them - 1e-9) & (all_of_them > 0)
+            absent = (own == 0) & (all_of_them > 0) & rule.exclusion
+            for place in zip(*np.nonzero(told | absent), strict=True):
+                count, size = float(own[place]), float(all_of_them[place])
+                ends = (-np.inf, 1.0) if count == 0 else (np.ceil(rule.share * size) - 1, -np.inf)
+                found[int(here[place])] = (
+                    min(ends[0], found.get(int(here[place]), (np.inf,))[0]),
+                    max(ends[1], count),
+                    int(total[place]),
+                )
+    if not found:
+        return None
+    chosen = np.array(sorted(found))
+    low = np.array([found[cell][0] for cell in chosen.tolist()])
+    high = np.array([found[cell][1] for cell in chosen.tolist()])
+    low = np.where(np.isfinite(low), low, cells.values[chosen])
+    groups = np.array([found[cell][2] for cell in chosen.tolist()])
+    why = f"{rule.share:.0%} of a line or more{', or none of it' * rule.exclusion}"
+    return Demand("attribute disclosure", chosen, low, high, np.zeros(len(chosen)), why, groups)
+
+
+def _sensitive_lines(sheet: Sheet) -> Iterator[tuple[int, int, int]]:
+    """Axis, line and total of every sensitive category that a sheet shows with its total."""
+    for axis, grouping in enumerate(sheet.groupings):
+        codes = set(grouping.variable.sensitive_codes)
+        others = [g for i, g in enumerate(sheet.groupings) if i != axis]
+        if not codes or not all(g.variable.role.identifies for g in others):
+            continue
+        whole = [
+            i for i, line in enumerate(grouping.lines) if len(line.codes) == grouping.variable.size
+        ]
+        if not whole or grouping.variable.size < 2:
+            continue
+        for i, line in enumerate(grouping.lines):
+            if line.codes <= codes and len(line.codes) < grouping.variable.size:
+                yield axis, i, whole[0]
+
+
+def _contributors(cells: Contributions, found: Sensitive, why: str, width: float = 0.0) -> Demand:
+    chosen = np.flatnonzero(found.cells)
+    value, reach = cells.values[chosen], found.reach[chosen]
+    return Demand(
+        found.rule, chosen, np.maximum(value - reach, 0.0), value + reach,
+        np.full(len(chosen), width), why,
+    )  # fmt: skip
+
+
+def contributors(cells: Contributions, policy: Policy) -> Demand | None:
+    """Sums: at least so many contributors."""
+    rule = policy.contributors
+    if _counts(cells) or rule.least <= 1:
+        return None
+    found = too_few(cells, rule.least, percent=rule.range, zeros=policy.published.zeros)
+    return _contributors(cells, found, f"fewer than {rule.least:,} contributors")
+
+
+def dominated(cells: Contributions, policy: Policy) -> Demand | None:
+    """Sums: (n, k) dominance."""
+    rule = policy.contributors
+    if _counts(cells) or not rule.n:
+        return None
+    found = dominance(cells, rule.n, rule.k, Weighting(rule.weights))
+    return _contributors(cells, found, f"{rule.n} with more than {rule.k:g}%")
+
+
+def told_closely(cells: Contributions, policy: Policy) -> Demand | None:
+    """Sums: p% and pq."""
+    rule = policy.contributors
+    if _counts(cells) or not rule.p:
+        return None
+    found = p_percent(
+        cells, rule.p, q=rule.q, coalition=rule.coalition, weighting=Weighting(rule.weights)
+    )
+    return _contributors(cells, found, f"the largest is told to within {rule.p:g}%")
+
+
+def on_request(cells: Contributions, policy: Policy) -> Demand | None:
+    """Sums: somebody asked."""
+    rule = policy.contributors
+    if _counts(cells) or not cells.measure.request:
+        return None
+    found = requested(cells, rule.request, percent=rule.range)
+    return _contributors(cells, found, f"{rule.request:g}% or more are of somebody who asked")
+
+
+FINDERS: tuple[Finder, ...] = (
+    published, small, hidden, attribute, contributors, dominated, told_closely, on_request,
+)  # fmt: skip

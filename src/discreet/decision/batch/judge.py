@@ -1,0 +1,391 @@
+"""A verdict for each sheet, who is to blame, one for all together, and what can go."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.decision.batch.case import SheetCase
+from discreet.decision.batch.coded import Coded, exact
+from discreet.decision.batch.demands import Demand
+from discreet.decision.law.assess import Provenance, provenance_of
+from discreet.decision.law.decide import decide
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules import asked
+from discreet.decision.law.verdict import Reason, Verdict, worst
+from discreet.effort import Clock, Effort, Seconds
+from discreet.errors import DataError
+from discreet.look.result import Paged
+from discreet.look.words import plural
+from discreet.release.release import Release
+from discreet.sheets.records import Records
+from discreet.sheets.sheet import Measure, Sheet, Status
+from discreet.table.formula import Formula
+
+MOST_LAW = 100_000  # cells of all variables of some sheets together
+MOST_TRIED = 200  # sets of sheets, to find the largest part
+BY_CELLS = {"published cells", "small counts", "attribute disclosure", "hidden categories"}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A sheet, or several: the verdict, and what each rule found."""
+
+    names: tuple[str, ...]
+    reasons: tuple[Reason, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        return worst(reason.verdict for reason in self.reasons)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "tables": list(self.names),
+            "verdict": str(self.verdict),
+            "reasons": [
+                {"rule": r.rule, "verdict": str(r.verdict), "text": r.text, "cells": list(r.cells)}
+                for r in self.reasons
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Blame:
+    """The fewest sheets that tell something together which none of them tells alone."""
+
+    names: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Batch(Paged):
+    """Verdicts for sheets one by one and together with what is out, and the part that can go.
+
+    `proven`: no larger part can go, by the rules that were asked.
+    """
+
+    sheets: tuple[Sheet, ...]
+    policy: Policy
+    each: tuple[Judged, ...]
+    together: Judged
+    blames: tuple[Blame, ...]
+    part: tuple[str, ...]
+    part_judged: Judged
+    proven: bool
+    provenance: Provenance
+    said: tuple[str, ...] = ()
+    stopped: str | None = None
+    cases: tuple[SheetCase, ...] = field(default=(), repr=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of all wanted sheets, with what is out."""
+        return worst((self.together.verdict, *(judged.verdict for judged in self.each)))
+
+    def __repr__(self) -> str:
+        safe = sum(judged.verdict is Verdict.PASS for judged in self.each)
+        return (
+            f"Batch({self.verdict}: {safe} of {plural(len(self.each), 'table')} pass by "
+            f"themselves, {len(self.part)} can go together)"
+        )
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a table: its verdict, and the first reason against it."""
+        import pandas as pd
+
+        frame = pd.DataFrame(
+            {
+                "table": [judged.names[0] for judged in self.each],
+                "title": [sheet.title for sheet in self.wanted],
+                "verdict": [str(judged.verdict) for judged in self.each],
+                "goes": [judged.names[0] in self.part for judged in self.each],
+                "reason": [first_reason(judged) for judged in self.each],
+            }
+        )
+        if kind == "pandas":
+            return frame
+        import polars as pl
+
+        return pl.from_pandas(frame)
+
+    @property
+    def wanted(self) -> tuple[Sheet, ...]:
+        return tuple(sheet for sheet in self.sheets if sheet.status is Status.WANTED)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `discreet assess --tables ... --json` prints."""
+        titles = {sheet.name: sheet.title for sheet in self.sheets}
+        return {
+            "verdict": str(self.verdict),
+            "stopped": self.stopped,
+            "tables": [
+                judged.to_json()
+                | {"name": judged.names[0], "title": titles[judged.names[0]],
+                   "goes": judged.names[0] in self.part}
+                for judged in self.each
+            ],
+            "together": self.together.to_json(),
+            "blame": [{"tables": list(b.names), "text": b.text} for b in self.blames],
+            "part": {"tables": list(self.part), "largest": self.proven} | {
+                "verdict": str(self.part_judged.verdict)},
+            "out": [s.name for s in self.sheets if s.status is Status.OUT],
+            "assumptions": list(self.said),
+            "policy": {"name": self.policy.name} | self.policy.to_dict(),
+            "provenance": vars(self.provenance),
+        }  # fmt: skip
+
+
+def first_reason(judged: Judged) -> str:
+    """The gravest reason's text, if it is one against."""
+    against = [r for r in judged.reasons if r.verdict is judged.verdict is not Verdict.PASS]
+    return against[0].text if against else ""
+
+
+def judge_batch(
+    records: Records,
+    sheets: Iterable[Sheet],
+    policy: Policy | None = None,
+    *,
+    data: str | Path | None = None,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
+) -> Batch:
+    """Each sheet alone and all together, with those that are out."""
+    sheets, policy, clock = tuple(sheets), policy or Policy(), Clock.of(seconds)
+    _check_names(sheets)
+    judge = Judge(records, sheets, policy, effort, clock)
+    wanted = [i for i, sheet in enumerate(sheets) if sheet.status is Status.WANTED]
+    if not wanted:
+        raise DataError("every table of the batch is out already; name one that is wanted.")
+    out = [i for i in range(len(sheets)) if i not in wanted]
+    each = [judge.sheets([i]) for i in wanted]
+    together = judge.sheets([*out, *wanted])
+    good = [i for i, one in zip(wanted, each, strict=True) if one.verdict is not Verdict.FAIL]
+    part, part_judged, conflicts, proven = judge.largest(good, out)
+    return Batch(
+        sheets,
+        policy,
+        tuple(each),
+        together,
+        tuple(conflicts),
+        tuple(sheets[i].name for i in part),
+        part_judged,
+        proven,
+        provenance_of(records.table, data),
+        judge.said(),
+        clock.sentence("tables that were not looked at are in doubt", "Allow more seconds."),
+        tuple(judge.cases.values()),
+    )
+
+
+def _check_names(sheets: Sequence[Sheet]) -> None:
+    names = [sheet.name for sheet in sheets]
+    if not names:
+        raise DataError("the batch has no table; name at least one.")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"two tables are called {twice[0]!r}; rename one.")
+
+
+class Judge:
+    """Judges sets of the sheets of a batch; what was built for one serves the next."""
+
+    def __init__(
+        self, records: Records, sheets: Sequence[Sheet], policy: Policy, effort: float, clock: Clock
+    ) -> None:
+        self.records, self.all, self.policy = records, sheets, policy
+        self.effort, self.clock = effort, clock
+        self.cases: dict[Measure, SheetCase] = {}
+        self.places: dict[int, int] = {}  # of a sheet in its case
+        for measure in dict.fromkeys(sheet.measure for sheet in sheets):
+            own = [i for i, sheet in enumerate(sheets) if sheet.measure == measure]
+            self.cases[measure] = SheetCase.of(records, [sheets[i] for i in own], measure, policy)
+            self.places |= {i: place for place, i in enumerate(own)}
+        self._known: dict[tuple[int, ...], Judged] = {}
+
+    def said(self) -> tuple[str, ...]:
+        """What the verdicts rest on."""
+        found = []
+        weighted = [m for m in self.cases if m.weight]
+        if weighted:
+            way = {
+                "total": "as they are in the weighted sum",
+                "repeated": "as so many contributors",
+            }
+            found.append(
+                "Weighted tables are judged by their unweighted contributors and published "
+                f"weighted; contributions count {way[self.policy.contributors.weights]}."
+            )
+        if self.records.dropped:
+            found.append(f"{plural(self.records.dropped, 'record')} with missing values left out.")
+        found.append("Categories, hierarchies and what a table shows are public.")
+        return tuple(found)
+
+    def sheets(self, chosen: Sequence[int]) -> Judged:
+        """What the rules say of some sheets together."""
+        key = tuple(sorted(chosen))
+        if key not in self._known:
+            reasons: list[Reason] = []
+            for measure, case in self.cases.items():
+                own = [i for i in key if self.all[i].measure == measure]
+                if own:
+                    reasons += self._of(case, own)
+            self._known[key] = Judged(tuple(self.all[i].name for i in key), tuple(reasons))
+        return self._known[key]
+
+    def _of(self, case: SheetCase, chosen: Sequence[int]) -> list[Reason]:
+        if case.cells.measure.value is not None:
+            return self._by_cells(case, chosen)
+        cells = self._by_cells(case, chosen)
+        if worst(reason.verdict for reason in cells) is Verdict.FAIL:
+            return cells
+        law = self._by_law([self.all[i] for i in chosen])
+        if law is None:
+            return [*cells, *self._unjudged(len(chosen))]
+        said = {reason.rule for reason in law}
+        return [*law, *(reason for reason in cells if reason.rule not in said)]
+
+    def _unjudged(self, sheets: int) -> list[Reason]:
+        """Rules that only the law can judge, where it cannot."""
+        names = [rule.name for rule in asked(self.policy) if rule.name not in BY_CELLS]
+        if sheets > 1:
+            names.insert(0, "what several tables tell together of cells that none prints")
+        if not names:
+            return []
+        text = (
+            "all variables of these tables together have too many combinations to list, so this is "
+            f"not judged: {', '.join(names)}."
+        )
+        return [Reason("tables together", Verdict.REVIEW, text)]
+
+    def _by_cells(self, case: SheetCase, chosen: Sequence[int]) -> list[Reason]:
+        """By the demands on cells."""
+        printed = case.printed(self.places[i] for i in chosen)
+        found = []
+        for demand in case.demands:
+            mine = self._relevant(case, demand, chosen)
+            if mine is not None:
+                found += case.judge(printed, effort=self.effort, seconds=self.clock, only=mine)
+        return found or [Reason("cells", Verdict.PASS, "no cell is one that a rule forbids.")]
+
+    def _relevant(self, case: SheetCase, demand: Demand, chosen: Sequence[int]) -> Demand | None:
+        """A demand on the cells that these sheets print, or that lie below them."""
+        mine = np.zeros(len(case.cells.values), bool)
+        columns = np.zeros(case.system.columns, bool)
+        for i in chosen:
+            rows = case.system.places[self.places[i]].ravel()
+            mine[rows] = True
+            columns[case.system.sums[rows].indices] = True
+        mine[case.cells.printed :] = columns[case.cells.open_columns]
+        kept = mine[demand.cells]
+        if not kept.any():
+            return None
+        return dataclasses.replace(
+            demand,
+            cells=demand.cells[kept], low=demand.low[kept], high=demand.high[kept],
+            width=demand.width[kept], group=None if demand.group is None else demand.group[kept],
+        )  # fmt: skip
+
+    def _by_law(self, sheets: Sequence[Sheet]) -> tuple[Reason, ...] | None:
+        """What `decide` says of the margins; None where their table is too large."""
+        coded = Coded.of(self.records, sheets)
+        margins = [coded.margin(sheet) for sheet in sheets]
+        if coded.table.axes.cells > Effort(self.effort).of(MOST_LAW):
+            return None
+        formula = Formula.of([m for m in margins if m], coded.table.names)
+        if not formula.sets:
+            return ()
+        release = Release.margins(coded.table, formula)
+        decision = decide(coded.table, release, self.policy, seconds=self.clock.left)
+        whole = [sheet for sheet in sheets if exact(sheet)]
+        if decision.verdict is not Verdict.FAIL or len(whole) == len(sheets):
+            return decision.reasons
+        # a filter was judged as if the table showed the others, too
+        without = self._by_law(whole) if whole else ()
+        if without is None or worst(r.verdict for r in without) is Verdict.FAIL:
+            return without
+        return tuple(_softened(reason) for reason in decision.reasons)
+
+    # What can go
+
+    def largest(
+        self, wanted: Sequence[int], out: Sequence[int]
+    ) -> tuple[list[int], Judged, list[Blame], bool]:
+        """The most sheets that do not fail together, why not more, and whether that is proven.
+
+        Each set that fails is shrunk to a least one that does; a part holds none of these, and the
+        first part that does not fail is the largest there is.
+        """
+        conflicts: list[frozenset[int]] = []
+        blames: list[Blame] = []
+        tried = Effort(self.effort).of(MOST_TRIED)
+        proven = True
+        while True:
+            part = _without(wanted, conflicts)
+            if part is None:
+                part, proven = _greedy(wanted, conflicts), False
+            judged = self.sheets([*out, *part]) if part or out else Judged((), ())
+            if judged.verdict is not Verdict.FAIL or not part:
+                return part, judged, blames, proven
+            least = self._least(part, out)
+            conflicts.append(frozenset(least))
+            why = self.sheets([*out, *least])
+            names = tuple(self.all[i].name for i in least)
+            blames.append(Blame(names, first_reason(why)))
+            if len(self._known) > tried:
+                return self._grown(wanted, out, blames)
+
+    def _least(self, part: Sequence[int], out: Sequence[int]) -> list[int]:
+        """A least set of sheets that fails, with what is out."""
+        left = list(part)
+        for i in part:
+            fewer = [j for j in left if j != i]
+            if fewer and self.sheets([*out, *fewer]).verdict is Verdict.FAIL:
+                left = fewer
+        return left
+
+    def _grown(
+        self, wanted: Sequence[int], out: Sequence[int], blames: list[Blame]
+    ) -> tuple[list[int], Judged, list[Blame], bool]:
+        """One sheet after the other, each that does not fail with those before it."""
+        part: list[int] = []
+        for i in wanted:
+            if self.sheets([*out, *part, i]).verdict is not Verdict.FAIL:
+                part.append(i)
+        judged = self.sheets([*out, *part]) if part or out else Judged((), ())
+        return part, judged, blames, False
+
+
+def _softened(reason: Reason) -> Reason:
+    if reason.verdict is not Verdict.FAIL:
+        return reason
+    text = f"{reason.text} So it would be if tables with a filter showed the others, too."
+    return dataclasses.replace(reason, verdict=Verdict.REVIEW, text=text)
+
+
+def _without(wanted: Sequence[int], conflicts: Sequence[frozenset[int]]) -> list[int] | None:
+    """The most sheets that hold no conflict whole; None if that takes too many tries."""
+    involved = sorted(frozenset().union(*conflicts)) if conflicts else []
+    for number in range(len(involved) + 1):
+        if math.comb(len(involved), number) > 100_000:
+            return None
+        for gone in combinations(involved, number):
+            if all(conflict & set(gone) for conflict in conflicts):
+                return [i for i in wanted if i not in gone]
+    return None
+
+
+def _greedy(wanted: Sequence[int], conflicts: Sequence[frozenset[int]]) -> list[int]:
+    left = list(conflicts)
+    gone: set[int] = set()
+    while left:
+        worst_of = max(wanted, key=lambda i: sum(i in conflict for conflict in left))
+        gone.add(worst_of)
+        left = [conflict for conflict in left if worst_of not in conflict]
+    return [i for i in wanted if i not in gone]

@@ -1,0 +1,182 @@
+"""Who is behind each cell: how many contributors, what they sum to, the largest of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.sheets.records import Records
+from discreet.sheets.sheet import Measure
+from discreet.sheets.system import System
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+KEPT = 6  # largest contributors of a cell
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """Cells of a system, the printed rows first, then the fine cells that no row prints.
+
+    `values` is what a sheet prints: counts or sums, weighted if the measure says so. `number` are
+    the contributors, owners counted once. `largest` and `weights` are those of the largest, each
+    contribution unweighted, `judged` what they are part of (the shadow variable's sum, if there is
+    one). `asked` is the largest contribution of somebody who asked to be protected, and `alone`
+    the only contributor of a cell, -1 if there are others.
+    """
+
+    system: System
+    measure: Measure
+    fine: Floats
+    open_columns: Ints
+    values: Floats
+    judged: Floats
+    number: Ints
+    largest: Floats
+    weights: Floats
+    asked: Floats
+    alone: Ints
+
+    @classmethod
+    def of(
+        cls, system: System, records: Records, measure: Measure, *, kept: int = KEPT
+    ) -> Contributions:
+        """Add up the records' contributions in every cell, and keep the largest of each."""
+        amount = _amounts(records, measure)
+        weight = records.numbers[measure.weight] if measure.weight else np.ones(len(records))
+        fine = system.fine(records.codes, amount * weight)
+        openly = open_columns(system)
+        values = np.concatenate([system.sums @ fine, fine[openly]])
+        cells = len(values)
+        if measure.value is None and measure.holding is None:
+            people = system.fine(records.codes, records.people)
+            number = np.rint(np.concatenate([system.sums @ people, people[openly]])).astype(int)
+            first = np.arange(kept)[None] < number[:, None]
+            ones, none = first.astype(float), np.full(cells, -1, np.int64)
+            return cls(
+                system, measure, fine, openly, values, values, number, ones, ones,
+                np.zeros(cells), none,
+            )  # fmt: skip
+        if measure.shadow:
+            amount = records.numbers[measure.shadow]
+        judged = values
+        if measure.shadow:
+            shadow = system.fine(records.codes, amount * weight)
+            judged = np.concatenate([system.sums @ shadow, shadow[openly]])
+        owner = records.owners[measure.holding] if measure.holding else np.arange(len(records))
+        asking = records.asking[measure.request] if measure.request else None
+        cell, row = _where(system, records, openly)
+        found = _Largest.of(cells, cell, owner[row], amount[row], weight[row], kept)
+        asked = np.zeros(cells)
+        if asking is not None:
+            some = asking[row]
+            own = _Largest.of(
+                cells, cell[some], owner[row][some], amount[row][some], weight[row][some], 1
+            )
+            asked = own.largest[:, 0]
+        return cls(
+            system, measure, fine, openly, values, judged, found.number, found.largest,
+            found.weights, asked, found.alone,
+        )  # fmt: skip
+
+    @property
+    def printed(self) -> int:
+        """How many cells are printed rows."""
+        return self.system.cells
+
+    @cached_property
+    def targets(self) -> csr_matrix:
+        """Every cell as a sum of fine cells."""
+        from scipy.sparse import csr_matrix, vstack
+
+        openly = self.open_columns
+        shape = (len(openly), self.system.columns)
+        own = csr_matrix((np.ones(len(openly)), (np.arange(len(openly)), openly)), shape=shape)
+        return csr_matrix(vstack([self.system.sums, own], format="csr"))
+
+    def label(self, cell: int) -> dict[str, str]:
+        """The lines or categories of a cell, by variable."""
+        if cell < self.printed:
+            sheet, place = self.system.home(cell)
+            where = {grouping.name: grouping.labels[0] for grouping in sheet.where}
+            return sheet.label(place) | where
+        return self.system.column_label(int(self.open_columns[cell - self.printed]))
+
+
+def open_columns(system: System) -> Ints:
+    """Fine cells that no sheet prints."""
+    single = np.flatnonzero(np.diff(system.sums.indptr) == 1)
+    shown = system.sums.indices[system.sums.indptr[single]]
+    return np.setdiff1d(np.arange(system.columns), shown)
+
+
+def _amounts(records: Records, measure: Measure) -> Floats:
+    if measure.value is None:
+        return records.people.astype(float)
+    return records.numbers[measure.value]
+
+
+def _where(system: System, records: Records, openly: Ints) -> tuple[Ints, Ints]:
+    """Every pair of a cell and a record in it."""
+    by_column = system.sums.tocsc()
+    place_of_open = np.full(system.columns, -1, np.int64)
+    place_of_open[openly] = system.cells + np.arange(len(openly))
+    cells, rows = [], []
+    for part in system.parts:
+        column = np.full(len(records), 0, np.int64)
+        for name, atom, size in zip(part.names, part.atoms, part.shape, strict=True):
+            column = column * size + atom[records.codes[name]]
+        column += part.start
+        start, many = by_column.indptr[column], np.diff(by_column.indptr)[column]
+        row = np.repeat(np.arange(len(records)), many)
+        offset = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
+        cells.append(by_column.indices[np.repeat(start, many) + offset].astype(np.int64))
+        rows.append(row)
+        hidden = place_of_open[column] >= 0
+        cells.append(place_of_open[column[hidden]])
+        rows.append(np.flatnonzero(hidden))
+    return np.concatenate(cells), np.concatenate(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Largest:
+    number: Ints
+    largest: Floats
+    weights: Floats
+    alone: Ints
+
+    @classmethod
+    def of(
+        cls, cells: int, cell: Ints, owner: Ints, amount: Floats, weight: Floats, kept: int
+    ) -> _Largest:
+        """One contribution an owner, then the largest of each cell; nothing is no contribution."""
+        _, owner = np.unique(owner, return_inverse=True)
+        key = cell * (int(owner.max(initial=0)) + 1) + owner
+        both, place = np.unique(key, return_inverse=True)
+        own = np.bincount(place, amount, len(both))
+        weighted = np.bincount(place, amount * weight, len(both))
+        there = own > 0
+        both, own, weighted = both[there], own[there], weighted[there]
+        home = both // (int(owner.max(initial=0)) + 1)
+        order = np.lexsort((-own, home))
+        home, own, weighted = home[order], own[order], weighted[order]
+        who = (both % (int(owner.max(initial=0)) + 1))[order]
+        number = np.bincount(home, minlength=cells)
+        rank = np.arange(len(home)) - np.repeat(np.cumsum(number) - number, number)
+        largest, weights = np.zeros((cells, kept)), np.ones((cells, kept))
+        some = rank < kept
+        largest[home[some], rank[some]] = own[some]
+        weights[home[some], rank[some]] = weighted[some] / own[some]
+        alone = np.full(cells, -1, np.int64)
+        first = rank == 0
+        alone[home[first]] = who[first]
+        alone[number != 1] = -1
+        return cls(number.astype(np.int64), largest, weights, alone)

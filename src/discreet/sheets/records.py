@@ -1,0 +1,183 @@
+"""The rows that sheets are made from: codes, numbers, and who is behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.codebook import MISSING, Missing, Variable
+from discreet.data.count import choose_columns
+from discreet.data.encode import encode, places
+from discreet.data.source import engine_errors
+from discreet.data.totals import check_people
+from discreet.errors import DataError
+from discreet.sheets.sheet import Measure
+from discreet.table.codings import with_impossible
+from discreet.table.impossible import codes_of
+from discreet.table.microdata import Microdata
+from discreet.table.table import Table
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+NO = {"", "0", "no", "false", "n", MISSING}  # of a column that marks requests
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Rows of data, each of so many people: codes of every variable, numbers to add up, owners,
+    and who is asking to be protected.
+
+    >>> from discreet.table.load import load
+    >>> Records.of_table(load("example:tract"))
+    Records(16 rows, 742 people, 3 variables)
+    """
+
+    variables: tuple[Variable, ...]
+    codes: Mapping[str, NDArray[Any]]
+    people: Ints
+    table: Table = field(repr=False)
+    numbers: Mapping[str, Floats] = field(default_factory=dict)
+    owners: Mapping[str, Ints] = field(default_factory=dict)
+    asking: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    impossible: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
+    dropped: int = 0
+
+    @classmethod
+    def of_table(cls, table: Table) -> Records:
+        """Cells of a table: counts, and nothing else."""
+        codes = {v.name: table.codes[:, i] for i, v in enumerate(table.variables)}
+        return cls(
+            table.variables,
+            codes,
+            table.counts.astype(np.int64),
+            table,
+            impossible=_closed(table),
+            dropped=table.dropped,
+        )
+
+    @classmethod
+    def read(
+        cls,
+        people: Microdata,
+        *,
+        variables: Iterable[str] | None = None,
+        measures: Iterable[Measure] = (),
+        impossible: object = None,
+    ) -> Records:
+        """One row a record, with the columns that the measures need."""
+        source, book, measures = people.source, people.codebook, tuple(measures)
+        numbers = dict.fromkeys(c for m in measures for c in m.numbers)
+        holdings = {m.holding: None for m in measures if m.holding}
+        requests = {m.request: None for m in measures if m.request}
+        aside = {*numbers, *holdings, *requests}
+        for column in aside:
+            if column not in source.columns:
+                raise DataError(
+                    f"{source.name} has no column {column!r}; it has "
+                    f"{', '.join(source.columns[:12])}."
+                )
+        wanted = choose_columns(source, variables, book)
+        wanted = tuple(n for n in wanted if variables is not None or n not in aside)
+        columns = [*wanted, *(name for name in sorted(aside) if name not in wanted)]
+        with engine_errors(source.name):
+            rows = source.records.select(columns).to_pyarrow()
+        if rows.num_rows == 0:
+            raise DataError(f"{source.name} has no records; it needs at least one.")
+        coded = [
+            encode(name, rows[name], book, source.orders.get(name, ()), source.name)
+            for name in wanted
+        ]
+        check_people([c.variable for c in coded], people.totals, source.name)
+        kept = np.ones(rows.num_rows, bool)
+        if book.missing is Missing.DROP:
+            kept = ~np.any([column.missing for column in coded], axis=0)
+        values = {name: _numbers(rows[name], name, source.name) for name in numbers}
+        missing = ~np.all([np.isfinite(v) for v in values.values()] or [kept], axis=0)
+        lost = int((~kept).sum() + (missing & kept).sum())
+        kept &= ~missing
+        if not kept.any():
+            raise DataError(f"every record of {source.name} has a missing value; mend the columns.")
+        codes = {column.variable.name: column.codes[kept] for column in coded}
+        table = Table.from_cells(
+            tuple(column.variable for column in coded),
+            np.stack(list(codes.values()), axis=1),
+            np.ones(int(kept.sum()), np.int64),
+            dropped=lost,
+            sampling_fraction=book.sampling_fraction,
+        )
+        table = with_impossible(table, book, impossible, people.columns)
+        return cls(
+            table.variables,
+            codes,
+            np.ones(int(kept.sum()), np.int64),
+            table,
+            {name: value[kept] for name, value in values.items()},
+            {name: _owners(rows[name], name)[kept] for name in holdings},
+            {name: _asking(rows[name])[kept] for name in requests},
+            _closed(table),
+            lost,
+        )
+
+    def __len__(self) -> int:
+        return len(self.people)
+
+    def variable(self, name: str) -> Variable:
+        for variable in self.variables:
+            if variable.name == name:
+                return variable
+        raise DataError(f"there is no variable {name!r}; there are {', '.join(self.codes)}.")
+
+    def __repr__(self) -> str:
+        return (
+            f"Records({len(self):,} rows, {int(self.people.sum()):,} people, "
+            f"{len(self.variables)} variables)"
+        )
+
+
+def _closed(table: Table) -> dict[tuple[str, ...], Any]:
+    by_name = {variable.name: variable for variable in table.variables}
+    return {
+        names: codes_of([by_name[name] for name in names], group)
+        for names, group in table.ruled_out.items()
+    }
+
+
+def _numbers(column: Any, name: str, where: str) -> Floats:
+    """Numbers of zero or more; nan where they are missing."""
+    import pyarrow as pa
+
+    try:
+        found = column.cast(pa.float64()).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(
+            f"column {name!r} of {where} holds {column.type}, and numbers are to be added up; "
+            "name another column, or mend it."
+        ) from None
+    found = np.asarray(found, np.float64)
+    if (found < 0).any():
+        raise DataError(
+            f"column {name!r} of {where} has the value {found[found < 0][0]:g}, and the rules for "
+            "contributors are for values of 0 or more; split it into gains and losses."
+        )
+    return np.where(np.isinf(found), np.nan, found)
+
+
+def _owners(column: Any, name: str) -> Ints:
+    """A number for each owner; who has none stands alone, with a negative one."""
+    index, distinct = places(name, column)
+    texts = [str(value).strip().casefold() if value is not None else "" for value in distinct]
+    codes = np.array([i if text else -1 for i, text in enumerate(texts)], np.int64)[index]
+    alone = codes < 0
+    codes[alone] = -1 - np.arange(int(alone.sum()))
+    return np.asarray(codes)
+
+
+def _asking(column: Any) -> NDArray[np.bool_]:
+    """Which rows of a column mark a request."""
+    index, distinct = places("request", column)
+    texts = [str(value).strip().casefold() if value is not None else "" for value in distinct]
+    return np.asarray(np.array([text not in NO for text in texts], bool)[index])
