@@ -100,3 +100,52 @@ role = "identifying"
 role = "sensitive"
 sensitive = ["yes"]
 """
+
+NAMES = ("Sector", "Region", "Size", "Legal", "OwnerAge", "Sex", "Export", "Family", "Training")
+
+
+def tables() -> str:
+    """The year's forty tables, as `tables.toml`: counts, weighted counts, turnover."""
+    parts = [
+        '[codings.Age78]\nvariable = "OwnerAge"\ncuts = [78]\n',
+        '[codings.Age79]\nvariable = "OwnerAge"\ncuts = [79]\n',
+    ]
+    pairs = [
+        "Sector*Region", "Sector*Size", "Region*Size", "Region*Legal", "Size*Legal", "Region*Sex",
+        "Size*Sex", "Legal*Sex", "Region*Export", "Size*Export", "Region*Family", "Size*Family",
+        "Region*Training", "Size*Training", "Region*Debt", "Size*Debt", "Region*Founded",
+        "Size*Founded", "Legal*Founded", "Founded*Sex", "Size*Insolvent",
+    ]  # fmt: skip
+    counts = [(f"C{i}", v, "") for i, v in enumerate(pairs, 1)]
+    counts += [
+        ("C22", "Region*Age78", ""),
+        ("C23", "Region*Age79", ""),
+        ("C24", "Region*Size*Legal", "levels = { Region = 1 }"),
+        ("C25", "Sector*Size*Sex", "levels = { Sector = 1 }"),
+        ("C26", "Region*Size", 'where = { Sex = ["f"] }'),
+    ]
+    weighted = [
+        (f"W{i}", v, 'weight = "Weight"')
+        for i, v in enumerate(
+            ("Sector*Region", "Region*Size", "Size*Legal", "Region*Export", "Size*Training"), 1
+        )
+    ]
+    money = 'value = "Turnover"\nholding = "Owner"'
+    sums = [
+        ("T1", "Sector*Region", money),
+        ("T2", "Sector*Size", money),
+        ("T3", "Region*Size", money),
+        ("T4", "Region*Legal", money),
+        ("T5", "Size*Legal", money),
+        ("T6", "Sector*Legal", f"{money}\nlevels = {{ Sector = 2 }}"),
+        ("T7", "Region*Export", money),
+        ("T8", "Size*Export", money),
+        ("T9", "Region*Size", f'{money}\nweight = "Weight"'),
+    ]
+    for name, variables, more in [*counts, *weighted, *sums]:
+        shown = variables.replace("*", " by ").lower()
+        title = f"{'Turnover' if 'value' in more else 'Businesses'}: {shown}"
+        parts.append(
+            f'[[tables]]\nname = "{name}"\ntitle = "{title}"\nvariables = "{variables}"\n{more}\n'
+        )
+    return "\n".join(parts)

@@ -82,6 +82,16 @@ class Grouping:
         codes = frozenset(variable.code(category) for category in categories)
         return cls(variable, (Line(" + ".join(map(str, categories)), codes),))
 
+    @classmethod
+    def classes(cls, variable: Variable, atoms: NDArray[np.int64]) -> Grouping:
+        """A line for each class of categories."""
+        lines = []
+        for atom in range(int(atoms.max()) + 1):
+            codes = np.flatnonzero(atoms == atom).tolist()
+            label = ", ".join(variable.categories[code] for code in codes)
+            lines.append(Line(label, frozenset(codes)))
+        return cls(variable, tuple(lines))
+
     @property
     def name(self) -> str:
         return self.variable.name

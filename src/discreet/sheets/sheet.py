@@ -13,10 +13,11 @@ from discreet.sheets.grouping import Grouping
 
 
 class Status(StrEnum):
-    """Whether a sheet is asked about, or public already."""
+    """Whether a sheet is asked about, or public already; a watched one is never printed."""
 
     WANTED = "wanted"
     OUT = "out"
+    WATCHED = "watched"
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from discreet.intruder.sums.protection import Protection
 from discreet.look.words import plural
 from discreet.release.printed import Printed
 from discreet.sheets.contributions import Contributions
+from discreet.sheets.grouping import Grouping
 from discreet.sheets.records import Records
-from discreet.sheets.sheet import Measure, Sheet
+from discreet.sheets.sheet import Measure, Sheet, Status
 from discreet.sheets.system import System
 from discreet.table.words import spoken
 
@@ -45,7 +46,11 @@ class SheetCase:
     def of(
         cls, records: Records, sheets: Sequence[Sheet], measure: Measure, policy: Policy
     ) -> SheetCase:
-        return cls(records, Contributions.of(System.of(sheets), records, measure), policy)
+        """With sheets to watch: those who can be identified in parts that tell more of them."""
+        system = System.of(sheets)
+        if watched := _watched(system):
+            system = System.of([*sheets, *watched])
+        return cls(records, Contributions.of(system, records, measure), policy)
 
     @property
     def system(self) -> System:
@@ -71,7 +76,7 @@ class SheetCase:
         found = np.zeros(self.cells.printed, bool)
         for demand in self.demands:
             found[demand.cells[demand.cells < self.cells.printed]] = True
-        return found
+        return found & self.rows_of()
 
     @cached_property
     def protection(self) -> Protection:
@@ -127,13 +132,19 @@ class SheetCase:
 
     # What is printed
 
+    def rows_of(self, sheets: Iterable[int] | None = None) -> Bools:
+        """The rows that some sheets print, or all that are not only watched."""
+        shown = np.zeros(self.cells.printed, bool)
+        if sheets is None:
+            watched = Status.WATCHED
+            sheets = (i for i, s in enumerate(self.system.sheets) if s.status is not watched)
+        for number in sheets:
+            shown[self.system.places[number].ravel()] = True
+        return shown
+
     def printed(self, sheets: Iterable[int] | None = None) -> Printed:
         """Some sheets, or all, as they are."""
-        shown = np.ones(self.cells.printed, bool)
-        if sheets is not None:
-            shown[:] = False
-            for number in sheets:
-                shown[self.system.places[number].ravel()] = True
+        shown = self.rows_of(sheets)
         lower = np.where(shown, self.values, 0.0)
         upper = np.where(shown, self.values, math.inf)
         most = np.where(self.closed, 0.0, math.inf) if self.closed.any() else math.inf
@@ -234,3 +245,16 @@ class SheetCase:
     @staticmethod
     def _more(number: int) -> str:
         return f", and {plural(number - 1, 'more cell')} like it" if number > 1 else ""
+
+
+def _watched(system: System) -> list[Sheet]:
+    """Of parts with variables that identify nobody, the others: a sheet that is never printed."""
+    by_name = {g.name: g.variable for s in system.sheets for g in (*s.groupings, *s.where)}
+    found: list[Sheet] = []
+    for part in system.parts:
+        names = [name for name in part.names if by_name[name].role.identifies]
+        if 0 < len(names) < len(part.names):
+            atoms = dict(zip(part.names, part.atoms, strict=True))
+            lines = tuple(Grouping.classes(by_name[name], atoms[name]) for name in names)
+            found.append(Sheet(f"watched {len(found) + 1}", lines, status=Status.WATCHED))
+    return found

@@ -20,7 +20,7 @@ from discreet.risk.cells.sensitive import (
     too_few,
 )
 from discreet.sheets.contributions import Contributions
-from discreet.sheets.sheet import Sheet
+from discreet.sheets.sheet import Sheet, Status
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -41,6 +41,12 @@ class Demand:
     width: Floats
     why: str
     group: Ints | None = None
+
+    def take(self, kept: NDArray[np.bool_]) -> Demand:
+        return Demand(
+            self.rule, self.cells[kept], self.low[kept], self.high[kept], self.width[kept],
+            self.why, None if self.group is None else self.group[kept],
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -72,14 +78,12 @@ def published(cells: Contributions, policy: Policy) -> Demand | None:
     if not _counts(cells):
         return None
     rule, number = policy.published, cells.number[: cells.printed]
-    least = np.full(cells.printed, rule.least)
-    for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
-        own = _own_least(sheet)
-        if own is not None:
-            least[rows.ravel()] = np.maximum(least[rows.ravel()], own)
+    least = np.zeros(cells.printed, np.int64)
+    for sheet, rows in _printed(cells):
+        least[rows] = np.maximum(least[rows], _least(sheet, rule.least))
     low = (number > 0) & (number < least)
     if rule.zeros:
-        low |= number == 0
+        low |= (number == 0) & (least > 0)
     why = f"fewer than {rule.least:,}" if rule.least > 1 else "too small"
     return _of(
         "published cells", np.flatnonzero(low), cells, policy.small.width,
@@ -87,29 +91,47 @@ def published(cells: Contributions, policy: Policy) -> Demand | None:
     )  # fmt: skip
 
 
-def _own_least(sheet: Sheet) -> int | None:
-    least = sheet.options.get("least")
-    if least is None:
-        return None
+def _printed(cells: Contributions) -> Iterator[tuple[Sheet, Ints]]:
+    """The sheets that are printed, and their rows."""
+    for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
+        if sheet.status is not Status.WATCHED:
+            yield sheet, rows.ravel()
+
+
+def _least(sheet: Sheet, usual: int) -> int:
+    """What the policy asks, or more if the sheet does."""
+    least = sheet.options.get("least", usual)
     if not isinstance(least, int) or least < 0:
         raise PolicyError(f"table {sheet.name!r} has least = {least!r}; give a whole number.")
-    return least
+    return max(least, usual, 1)
 
 
 def small(cells: Contributions, policy: Policy) -> Demand | None:
-    """Counts: small ones keep a width, also where no sheet prints them."""
+    """Counts: small ones that identify keep a width, also where no sheet prints them."""
     if not _counts(cells):
         return None
     most = policy.small.most
     low = (cells.number > 0) & (cells.number <= most)
-    low[: cells.printed] = False  # those are forbidden, or wanted, by `published`
-    if policy.published.least <= 1:
-        low[: cells.printed] = (cells.number[: cells.printed] > 0) & (
-            cells.number[: cells.printed] <= most
-        )
+    guarded = np.zeros(len(low), bool)
+    guarded[cells.printed :] = _identifying(cells)
+    for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
+        if all(g.variable.role.identifies for g in (*sheet.groupings, *sheet.where)):
+            guarded[rows.ravel()] = True
     return _of(
-        "small counts", np.flatnonzero(low), cells, policy.small.width, f"from 1 to {most:,}"
-    )
+        "small counts", np.flatnonzero(low & guarded), cells, policy.small.width,
+        f"from 1 to {most:,}",
+    )  # fmt: skip
+
+
+def _identifying(cells: Contributions) -> NDArray[np.bool_]:
+    """Fine cells that no sheet prints, of variables that all identify."""
+    sheets = cells.system.sheets
+    by_name = {g.name: g.variable for s in sheets for g in (*s.groupings, *s.where)}
+    found = np.zeros(cells.system.columns, bool)
+    for part in cells.system.parts:
+        if all(by_name[name].role.identifies for name in part.names):
+            found[part.start : part.start + part.size] = True
+    return found[cells.open_columns]
 
 
 def hidden(cells: Contributions, policy: Policy) -> Demand | None:
@@ -119,6 +141,8 @@ def hidden(cells: Contributions, policy: Policy) -> Demand | None:
         return None
     shut = np.zeros(len(cells.values), bool)
     for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
+        if sheet.status is Status.WATCHED:
+            continue
         for axis, grouping in enumerate(sheet.groupings):
             codes = {grouping.variable.code(category) for category in wanted.get(grouping.name, ())}
             lines = [i for i, line in enumerate(grouping.lines) if line.codes <= codes]
@@ -136,7 +160,7 @@ def attribute(cells: Contributions, policy: Policy) -> Demand | None:
         return None
     found: dict[int, tuple[float, float, int]] = {}
     for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
-        for axis, line, group in _sensitive_lines(sheet):
+        for axis, line, group in () if sheet.status is Status.WATCHED else _sensitive_lines(sheet):
             values = cells.number[rows]
             own, all_of_them = np.take(values, line, axis), np.take(values, group, axis)
             here, total = np.take(rows, line, axis), np.take(rows, group, axis)

@@ -240,6 +240,9 @@ class Judge:
         return self._known[key]
 
     def _of(self, case: SheetCase, chosen: Sequence[int]) -> list[Reason]:
+        if len(chosen) == 1:  # a sheet alone is a smaller case
+            sheet = self.all[chosen[0]]
+            case = SheetCase.of(self.records, [sheet], sheet.measure, self.policy)
         if case.cells.measure.value is not None:
             return self._by_cells(case, chosen)
         cells = self._by_cells(case, chosen)
@@ -266,31 +269,14 @@ class Judge:
 
     def _by_cells(self, case: SheetCase, chosen: Sequence[int]) -> list[Reason]:
         """By the demands on cells."""
-        printed = case.printed(self.places[i] for i in chosen)
+        places = [self.places[i] for i in chosen] if len(chosen) > 1 else [0]
+        printed = case.printed(places)
         found = []
         for demand in case.demands:
-            mine = self._relevant(case, demand, chosen)
+            mine = _relevant(case, demand, places)
             if mine is not None:
                 found += case.judge(printed, effort=self.effort, seconds=self.clock, only=mine)
         return found or [Reason("cells", Verdict.PASS, "no cell is one that a rule forbids.")]
-
-    def _relevant(self, case: SheetCase, demand: Demand, chosen: Sequence[int]) -> Demand | None:
-        """A demand on the cells that these sheets print, or that lie below them."""
-        mine = np.zeros(len(case.cells.values), bool)
-        columns = np.zeros(case.system.columns, bool)
-        for i in chosen:
-            rows = case.system.places[self.places[i]].ravel()
-            mine[rows] = True
-            columns[case.system.sums[rows].indices] = True
-        mine[case.cells.printed :] = columns[case.cells.open_columns]
-        kept = mine[demand.cells]
-        if not kept.any():
-            return None
-        return dataclasses.replace(
-            demand,
-            cells=demand.cells[kept], low=demand.low[kept], high=demand.high[kept],
-            width=demand.width[kept], group=None if demand.group is None else demand.group[kept],
-        )  # fmt: skip
 
     def _by_law(self, sheets: Sequence[Sheet]) -> tuple[Reason, ...] | None:
         """What `decide` says of the margins; None where their table is too large."""
@@ -360,6 +346,19 @@ class Judge:
                 part.append(i)
         judged = self.sheets([*out, *part]) if part or out else Judged((), ())
         return part, judged, blames, False
+
+
+def _relevant(case: SheetCase, demand: Demand, places: Sequence[int]) -> Demand | None:
+    """A demand on the cells that some sheets print, or that lie below them."""
+    columns = np.zeros(case.system.columns, bool)
+    rows = case.rows_of(places)
+    columns[case.system.sums[np.flatnonzero(rows)].indices] = True
+    for sheet, own in zip(case.system.sheets, case.system.places, strict=True):
+        if sheet.status is Status.WATCHED:
+            touched = case.system.sums[own.ravel()] @ columns > 0
+            rows[own.ravel()[touched]] = True
+    kept = np.r_[rows, columns[case.cells.open_columns]][demand.cells]
+    return demand.take(kept) if kept.any() else None
 
 
 def _softened(reason: Reason) -> Reason:

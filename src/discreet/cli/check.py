@@ -1,0 +1,122 @@
+"""`discreet check`: a second look at what was written, before it is published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet.cli.options import Number, effort_options, how_to_read
+from discreet.cli.showing import page_options, show
+
+if TYPE_CHECKING:
+    from discreet.sheets.records import Records
+
+
+@click.command("check", epilog="Example: discreet check release --against people.csv")
+@click.argument("folder")
+@click.option(
+    "--against", "data", required=True, metavar="DATA", help="What the tables were made from."
+)
+@click.option("--count", metavar="COLUMN", help="DATA has one cell a row, counted here.")
+@click.option("--codebook", metavar="FILE", help="TOML: categories, roles, hierarchies.")
+@click.option("--table", metavar="NAME", help="The table of a database URL.")
+@click.option(
+    "--impossible",
+    multiple=True,
+    metavar="A=X,B=Y",
+    help="Nobody can be in A=X and B=Y; none: those that look so can.",
+)
+@how_to_read
+@click.option(
+    "--released",
+    multiple=True,
+    metavar="FOLDER",
+    help="A release that is out already; judged together.",
+)
+@click.option(
+    "--width",
+    type=Number(0),
+    metavar="W",
+    help="A hidden cell must be able to range over so much; else 1 for counts, anything for sums.",
+)
+@effort_options
+@page_options
+@click.pass_context
+def check_command(
+    ctx: click.Context,
+    /,
+    folder: str,
+    released: tuple[str, ...],
+    width: float | None,
+    effort: float,
+    seconds: float,
+    html: str | None,
+    as_json: bool,
+    **data: Any,
+) -> None:
+    """Does any file of a release give away what was to be hidden?
+
+    FOLDER is what was written, with its manifest.json. Every file in it is read again and compared
+    with the manifest, with the other files and with DATA; hidden cells must not follow from
+    printed ones.
+    """
+    from discreet.decision.law.verdict import Verdict
+    from discreet.look.progress import working
+    from discreet.report.checked import check, values_from
+
+    records = _records((folder, *released), **data)
+    with working("checking"):
+        found = check(
+            folder,
+            records.variables,
+            values_from(records),
+            released=released,
+            width=width,
+            impossible=records.impossible,
+            effort=effort,
+            seconds=seconds,
+        )
+    show(found, html=html, document=found.to_json() if as_json else None, data=data["data"])
+    ctx.exit(0 if found.verdict is Verdict.PASS else 1)
+
+
+def _records(
+    folders: tuple[str, ...],
+    data: str,
+    count: str | None,
+    codebook: str | None,
+    table: str | None,
+    impossible: tuple[str, ...],
+    **kind: Any,
+) -> Records:
+    """The columns of DATA that the tables of a release show."""
+    from discreet.data.database import hidden
+    from discreet.data.impossible import Impossible
+    from discreet.errors import DataError
+    from discreet.look.progress import working
+    from discreet.sheets.records import Records
+    from discreet.sheets.released import measures_of, read_manifest, variables_of
+    from discreet.table.load import load
+    from discreet.table.microdata import Microdata
+
+    manifests = [read_manifest(folder) for folder in folders]
+    names = list(dict.fromkeys(name for one in manifests for name in variables_of(one)))
+    measures = measures_of(manifests[0])
+    summed = [column for measure in measures for column in measure.numbers]
+    if summed and (count or kind["crosstab"]):
+        raise DataError(
+            f"the release adds up {summed[0]!r}, and cells have no contributors; name the records."
+        )
+    closed = Impossible.parse(impossible)
+    with working(f"reading {hidden(data)}"):
+        if not summed:
+            found = load(
+                data, count=count, codebook=codebook, table=table, variables=names,
+                impossible=closed, **kind,
+            )  # fmt: skip
+            return Records.of_table(found)
+        people = Microdata.read(
+            data, codebook=codebook, table=table, records=True, totals=kind["totals"]
+        )
+        return Records.read(people, variables=names, measures=measures, impossible=closed)

@@ -1,0 +1,307 @@
+"""A second look at a folder of published tables: does any file give away what was to be hidden?"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+import math
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.codebook import Variable
+from discreet.decision.law.verdict import Verdict, worst
+from discreet.effort import Clock, Seconds
+from discreet.look.result import Paged
+from discreet.look.words import number, plural
+from discreet.report.checking.found import KINDS, Finding, Found, Spec
+from discreet.report.checking.sums import Impossible, Joint, against_data, by_sums, elsewhere
+from discreet.report.checking.tables import Judged, aside, joined, printing
+from discreet.report.checking.texts import (
+    read_any,
+    read_csv,
+    read_json,
+    read_record,
+    read_sdmx,
+    read_stat,
+)
+from discreet.report.checking.workbook import read_workbook
+from discreet.report.page import Facts, Findings, Page, Say, Section, data_file
+from discreet.sheets.records import Records
+from discreet.sheets.released import MANIFEST, read_manifest, read_released, sheets_of
+from discreet.sheets.sheet import Measure, Sheet
+from discreet.sheets.system import System
+from discreet.table.cells import frame
+
+Floats = NDArray[np.float64]
+Values = Callable[[System], Floats]
+UNREADABLE = (
+    OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, csv.Error,
+    zipfile.BadZipFile, ElementTree.ParseError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Checked(Paged):
+    """What was found in a folder; `narrowest` is the least width of a hidden cell that was proven.
+
+    PASS: every file is as its manifest says, all agree with each other and with the data, and no
+    hidden cell follows from printed ones of the same measure. It says nothing of tables that are
+    not in the folder or `released`, and nothing of intruders who know more than the tables.
+    """
+
+    folder: Path
+    findings: tuple[Finding, ...]
+    files: int
+    tables: int
+    cells: int
+    hidden: int
+    narrowest: float
+    compared: bool
+
+    @property
+    def verdict(self) -> Verdict:
+        return worst(finding.verdict for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "verdict": str(self.verdict),
+            "folder": self.folder.name,
+            "files": self.files,
+            "tables": self.tables,
+            "cells": self.cells,
+            "hidden": self.hidden,
+            "narrowest": self.narrowest if math.isfinite(self.narrowest) else None,
+            "compared": self.compared,
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """A row a finding."""
+        rows = [finding.to_json() for finding in self.findings]
+        names = [field.name for field in dataclasses.fields(Finding)]
+        columns = {name: [_flat(row[name]) for row in rows] for name in names}
+        return frame(columns, kind)
+
+    def __repr__(self) -> str:
+        said = f"{plural(self.files, 'file')}, {plural(len(self.findings), 'finding')}"
+        return f"Checked({self.verdict} {self.folder.name}: {said})"
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {one}" for name, one in value.items())
+    return str(value)
+
+
+def check(
+    folder: str | Path,
+    variables: Iterable[Variable],
+    values_of: Values | None = None,
+    *,
+    released: Iterable[str | Path] = (),
+    width: float | None = None,
+    impossible: Impossible | None = None,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
+) -> Checked:
+    """Read every file of a release again and look for what should not be there.
+
+    `values_of` gives the true values of the rows of a system whose sheets have one measure; without
+    it nothing is compared with the data, and the verdict is REVIEW at best. A hidden cell must be
+    able to range over `width`: 1 for counts, anything for sums. `released` are folders that are out
+    already: what they show is added up with the rest, and what they hide must stay hidden.
+    `impossible` are combinations of codes that nobody has, as everybody knows.
+    """
+    folder, clock, variables = Path(folder), Clock.of(seconds), tuple(variables)
+    manifest = read_manifest(folder)
+    sheets = sheets_of(manifest, variables)
+    read, findings = _read(folder, manifest)
+    tables = []
+    for sheet, said in zip(sheets, manifest["tables"], strict=True):
+        printings = []
+        for file, found in read.items():
+            if sheet.name in found.cells:
+                one, wrong = printing(file, found, sheet, manifest["symbol"])
+                printings.append(one)
+                findings += wrong
+        if not printings:
+            text = "no file that can be read has the table"
+            findings.append(Finding("file", Verdict.FAIL, text, "", sheet.name))
+        table, wrong = joined(sheet, said, printings)
+        tables.append(table)
+        findings += wrong
+    earlier = [table for one in released for table in _released(Path(one), variables)]
+    truth: dict[str, Floats] = {}
+    narrowest = math.inf
+    for measure in dict.fromkeys(_printed(sheet) for sheet in sheets):
+        joint = _joint(measure, [*tables, *earlier], values_of)
+        truth |= joint.true_values()
+        findings += [*elsewhere(joint), *against_data(joint)]
+        wrong, least = by_sums(
+            joint, width=width, impossible=impossible, effort=effort, seconds=clock
+        )
+        findings += wrong
+        narrowest = min(narrowest, least)
+    for file, found in read.items():
+        findings += aside(file, found, tables, truth)
+    once = {(f.kind, f.file, f.table, *f.cell.items(), f.text * (not f.cell)): f for f in findings}
+    findings = [*once.values()]
+    if values_of is None:
+        text = "the files were not compared with the data"
+        findings.append(Finding("not judged", Verdict.REVIEW, text))
+    hidden = sum(int(table.hidden.sum()) for table in tables)
+    cells = sum(table.sheet.cells for table in tables)
+    ordered = sorted(findings, key=lambda one: (-one.verdict.rank, [*KINDS].index(one.kind)))
+    return Checked(
+        folder, tuple(ordered), len(read), len(tables), cells, hidden, narrowest,
+        values_of is not None,
+    )  # fmt: skip
+
+
+def values_from(records: Records) -> Values:
+    """What records add up to in the rows of a system whose sheets have one measure."""
+
+    def values(system: System) -> Floats:
+        measure = system.sheets[0].measure
+        amount = records.people.astype(float)
+        if measure.value is not None:
+            amount = amount * records.numbers[measure.value]
+        if measure.weight is not None:
+            amount = amount * records.numbers[measure.weight]
+        return np.asarray(system.sums @ system.fine(records.codes, amount))
+
+    return values
+
+
+def _printed(sheet: Sheet) -> tuple[str | None, str | None]:
+    """What is added up; who is protected by it does not matter here."""
+    return sheet.measure.value, sheet.measure.weight
+
+
+def _released(folder: Path, variables: Iterable[Variable]) -> list[Judged]:
+    """The tables of a release that is out, as they are."""
+    told, found = read_manifest(folder)["tables"], read_released(folder, variables)
+    return [
+        Judged(dataclasses.replace(sheet, name=f"{folder.name}/{sheet.name}"), said, values, gaps)
+        for said, sheet, values, gaps in zip(told, *found, strict=True)
+    ]
+
+
+def _joint(
+    measure: tuple[str | None, str | None], tables: Iterable[Judged], values_of: Values | None
+) -> Joint:
+    plain = Measure(*measure)
+    own = [table for table in tables if _printed(table.sheet) == measure]
+    alike = [dataclasses.replace(table.sheet, measure=plain) for table in own]
+    system = System.of(alike)
+    truth = None if values_of is None else np.asarray(values_of(system), float)[: system.cells]
+    return Joint(system, tuple(own), truth)
+
+
+def _read(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, Found], list[Finding]]:
+    """What every file says, and which are not as the manifest has them."""
+    specs = {said["name"]: Spec.of(said) for said in manifest["tables"]}
+    read: dict[str, Found] = {}
+    findings: list[Finding] = []
+
+    def say(kind: str, text: str, file: str) -> None:
+        findings.append(Finding(kind, Verdict.FAIL, text, file))
+
+    read[MANIFEST] = read_record(manifest)
+    for text in read[MANIFEST].extras:
+        say("content", text, MANIFEST)
+    listed = {str(file["name"]): file for file in manifest["files"]}
+    for name, file in listed.items():
+        path = folder / name
+        if Path(name).name != name or not path.is_file() or path.is_symlink():
+            say("file", "it is in the manifest, and is no file of the folder", name)
+            continue
+        if hashlib.sha256(path.read_bytes()).hexdigest() != file["sha256"]:
+            say("file", "it was changed after it was written", name)
+        try:
+            read[name] = _parsed(path, file, specs, manifest)
+        except UNREADABLE as error:
+            say("content", f"it cannot be read ({type(error).__name__}: {error})", name)
+            continue
+        for text in dict.fromkeys(read[name].extras):
+            say("content", text, name)
+        for table in [file["table"]] if file["table"] is not None else specs:
+            if table not in read[name].cells:
+                say("content", f"it lacks table {table!r}", name)
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if name in listed or name == MANIFEST or path.is_dir():
+            continue
+        say("file", "it is not in the manifest", name)
+        if path.is_file() and not path.is_symlink():
+            read[name] = _any(path)
+    return read, findings
+
+
+def _any(path: Path) -> Found:
+    try:
+        if zipfile.is_zipfile(path):
+            return read_workbook(path, [])
+        return read_any(path)
+    except UNREADABLE:
+        return Found()
+
+
+def _parsed(
+    path: Path, file: Mapping[str, Any], specs: Mapping[str, Spec], manifest: Mapping[str, Any]
+) -> Found:
+    kind, table = file["format"], file["table"]
+    if kind == "csv":
+        return read_csv(path, specs[table], file["layout"])
+    if kind == "sdmx-csv":
+        return read_sdmx(path, specs[table])
+    if kind == "json-stat":
+        return read_stat(path, specs)
+    if kind == "json":
+        return read_json(path, specs, manifest)
+    if kind == "xlsx":
+        return read_workbook(path, [*specs.values()])
+    raise ValueError(f"the format {kind!r} is unknown")
+
+
+def checked_page(found: Checked, *, data: str | Path | None = None) -> Page:
+    """The verdict, each finding, and what was looked at."""
+    many = plural(len(found.findings), "finding")
+    headline = f"{number(found.hidden)} hidden of {plural(found.cells, 'cell')}: {many}"
+    rows = [(one.verdict, _where(one), one.text) for one in found.findings]
+    rows = rows or [(Verdict.PASS, "every file", "nothing that was to be hidden was found")]
+    narrow = "no cell is hidden" if not found.hidden else "none has a limit"
+    if math.isfinite(found.narrowest):
+        narrow = number(found.narrowest)
+    facts = [
+        ("folder", found.folder.name),
+        ("files", number(found.files)),
+        ("tables", number(found.tables)),
+        ("hidden cells", number(found.hidden)),
+        ("least width of a hidden cell that was proven", narrow),
+        ("compared with the data", "yes" if found.compared else "no"),
+    ]
+    only = "Tables that were not named, and what intruders know besides, were not looked at"
+    return Page(
+        "Check of a release",
+        headline,
+        [Section("Findings", [Findings(rows)]), Section("Looked at", [Facts(facts)])],
+        verdict=found.verdict,
+        size=plural(found.tables, "table"),
+        said=[Say(only, "quiet")],
+        files=data_file(data),
+    )
+
+
+def _where(finding: Finding) -> str:
+    cell = ", ".join(finding.cell.values())
+    table = f"table {finding.table}" if finding.table else ""
+    return " / ".join(part for part in (finding.file, table, cell) if part) or finding.kind
