@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_file, data_options, read_data, read_policy, release_option
+from discreet.cli.options import data_file, data_options, read_data, read_policy
+from discreet.cli.sheets import MEASURE, measured, read_office, sheet_options
 from discreet.cli.showing import page_options, show, writable
 
 
@@ -15,8 +16,18 @@ from discreet.cli.showing import page_options, show, writable
     epilog='Example: discreet assess people.csv --release "Sex*Age + Age*Town" --html report.html',
 )
 @data_options
-@release_option
-@click.option("--released", metavar="F", help="Margins that are out already; judged together.")
+@click.option(
+    "--release",
+    metavar="F",
+    help='Margins to release: "Race*Income + Income*Gender", or @FILE.',
+)
+@sheet_options
+@click.option(
+    "--released",
+    multiple=True,
+    metavar="F",
+    help="Margins that are out already, or folders of releases; judged together.",
+)
 @click.option("--policy", metavar="FILE", help="TOML with the thresholds (discreet policy).")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
 @click.option(
@@ -31,8 +42,9 @@ from discreet.cli.showing import page_options, show, writable
 def assess_command(
     ctx: click.Context,
     /,
-    release: str,
-    released: str | None,
+    release: str | None,
+    tables: str | None,
+    released: tuple[str, ...],
     policy: str | None,
     changes: tuple[str, ...],
     html: str | None,
@@ -41,7 +53,18 @@ def assess_command(
     as_json: bool,
     **data: Any,
 ) -> None:
-    """May these tables be published? If not, what instead?"""
+    """May these tables be published? If not, what instead?
+
+    One of --release and --tables says which. A list of tables is judged one by one and together.
+    """
+    columns = {name: data.pop(name) for name in MEASURE}
+    if tables or measured(**columns):
+        if export or against:
+            raise click.UsageError("--export and --against go with --release.")
+        _batch(ctx, release, tables, released, policy, changes, html, as_json, **data, **columns)
+        return
+    if release is None:
+        raise click.UsageError("Missing option '--release', or '--tables'.")
     from discreet.decision.law.assess import assess
     from discreet.decision.law.verdict import Verdict
     from discreet.look.progress import working
@@ -51,7 +74,8 @@ def assess_command(
     earlier = read_report(against) if against else None
     table = read_data(**data)
     with working("assessing"):
-        found = assess(table, release, office, released=released, data=data_file(data["data"]))
+        out = " + ".join(released) if released else None
+        found = assess(table, release, office, released=out, data=data_file(data["data"]))
     if export:
         from discreet.report.export import export as export_all
 
@@ -65,3 +89,29 @@ def assess_command(
     if export and not as_json:
         click.echo(f"Report: {export}")
     ctx.exit(0 if found.verdict is Verdict.PASS else 1)
+
+
+def _batch(
+    ctx: click.Context,
+    release: str | None,
+    tables: str | None,
+    released: tuple[str, ...],
+    policy: str | None,
+    changes: tuple[str, ...],
+    html: str | None,
+    as_json: bool,
+    **data: Any,
+) -> None:
+    """Sheets with totals, one by one and together."""
+    from discreet.decision.batch.judge import judge_batch
+    from discreet.decision.law.verdict import Verdict
+    from discreet.look.progress import working
+
+    office = read_policy(policy, changes)
+    found = read_office(tables=tables, release=release, released=released, **data)
+    with working("assessing"):
+        judged = judge_batch(
+            found.records, found.sheets, office, out=found.out, data=data_file(data["data"])
+        )
+    show(judged, html=html, document=judged.to_json() if as_json else None)
+    ctx.exit(0 if judged.verdict is Verdict.PASS else 1)

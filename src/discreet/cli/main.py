@@ -9,6 +9,7 @@ import click
 from discreet.cli.accounts import accounts_command
 from discreet.cli.assess import assess_command
 from discreet.cli.bounds import bounds_command
+from discreet.cli.check import check_command
 from discreet.cli.count import count_command
 from discreet.cli.diff import diff_command
 from discreet.cli.endings import endings
@@ -18,6 +19,7 @@ from discreet.cli.identify import identify_command
 from discreet.cli.interrupts import prompt_interrupts
 from discreet.cli.knowledge import knowledge_command
 from discreet.cli.ledger import ledger_command
+from discreet.cli.mask import mask_command
 from discreet.cli.policy import policy_command
 from discreet.cli.posterior import posterior_command
 from discreet.cli.publish import publish_command
@@ -57,6 +59,7 @@ for command in (
     accounts_command,
     assess_command,
     bounds_command,
+    check_command,
     count_command,
     diff_command,
     examples_command,
@@ -64,6 +67,7 @@ for command in (
     identify_command,
     knowledge_command,
     ledger_command,
+    mask_command,
     policy_command,
     posterior_command,
     publish_command,

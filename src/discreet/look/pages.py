@@ -10,11 +10,14 @@ from discreet.errors import DisclosureError
 
 PAGES = {
     "Assessment": "discreet.report.assessment:assessment_page",
+    "Batch": "discreet.report.batch:batch_page",
     "BeliefRisk": "discreet.report.beliefs:beliefs_page",
     "CellBounds": "discreet.report.bounds:bounds_page",
+    "Checked": "discreet.report.checked:checked_page",
     "Comparison": "discreet.report.changes:changes_page",
     "Frontier": "discreet.report.frontier:frontier_page",
     "Identification": "discreet.report.identify:identify_page",
+    "MaskedBatch": "discreet.report.masked:masked_page",
     "Posterior": "discreet.report.beliefs:posterior_page",
     "Publication": "discreet.report.publish:publish_page",
     "TableCount": "discreet.report.count:count_page",

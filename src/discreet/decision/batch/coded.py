@@ -68,6 +68,10 @@ class Coded:
             self._names[key] = merged
         return self._names[key]
 
+    def base(self, name: str) -> tuple[str, Ints]:
+        """The variable of the table that has the finest classes, and a category of each."""
+        return name, np.unique(self._finest[name], return_index=True)[1]
+
     def margin(self, sheet: Sheet) -> tuple[str, ...]:
         """The margin that tells all that a sheet does, and more if `exact` says so."""
         return tuple(

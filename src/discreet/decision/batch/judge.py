@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -24,8 +24,9 @@ from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.look.result import Paged
 from discreet.look.words import plural
+from discreet.release.printed import Printed
 from discreet.release.release import Release
-from discreet.sheets.records import Records
+from discreet.sheets.records import Floats, Records
 from discreet.sheets.sheet import Measure, Sheet, Status
 from discreet.table.formula import Formula
 
@@ -153,22 +154,27 @@ def judge_batch(
     sheets: Iterable[Sheet],
     policy: Policy | None = None,
     *,
+    out: Mapping[str, Floats] | None = None,
     data: str | Path | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
 ) -> Batch:
-    """Each sheet alone and all together, with those that are out."""
+    """Each sheet alone and all together, with those that are out.
+
+    `out` says what is printed of sheets that are out behind a mask, nan where nothing is; what is
+    shown there is judged as if it were the truth.
+    """
     sheets, policy, clock = tuple(sheets), policy or Policy(), Clock.of(seconds)
     _check_names(sheets)
-    judge = Judge(records, sheets, policy, effort, clock)
+    judge = Judge(records, sheets, policy, effort, clock, out or {})
     wanted = [i for i, sheet in enumerate(sheets) if sheet.status is Status.WANTED]
     if not wanted:
         raise DataError("every table of the batch is out already; name one that is wanted.")
-    out = [i for i in range(len(sheets)) if i not in wanted]
+    before = [i for i in range(len(sheets)) if i not in wanted]
     each = [judge.sheets([i]) for i in wanted]
-    together = judge.sheets([*out, *wanted])
+    together = judge.sheets([*before, *wanted])
     good = [i for i, one in zip(wanted, each, strict=True) if one.verdict is not Verdict.FAIL]
-    part, part_judged, conflicts, proven = judge.largest(good, out)
+    part, part_judged, conflicts, proven = judge.largest(good, before)
     return Batch(
         sheets,
         policy,
@@ -197,9 +203,15 @@ class Judge:
     """Judges sets of the sheets of a batch; what was built for one serves the next."""
 
     def __init__(
-        self, records: Records, sheets: Sequence[Sheet], policy: Policy, effort: float, clock: Clock
+        self,
+        records: Records,
+        sheets: Sequence[Sheet],
+        policy: Policy,
+        effort: float,
+        clock: Clock,
+        out: Mapping[str, Floats],
     ) -> None:
-        self.records, self.all, self.policy = records, sheets, policy
+        self.records, self.all, self.policy, self.out = records, sheets, policy, out
         self.effort, self.clock = effort, clock
         self.cases: dict[Measure, SheetCase] = {}
         self.places: dict[int, int] = {}  # of a sheet in its case
@@ -243,12 +255,14 @@ class Judge:
         if len(chosen) == 1:  # a sheet alone is a smaller case
             sheet = self.all[chosen[0]]
             case = SheetCase.of(self.records, [sheet], sheet.measure, self.policy)
+        places = [self.places[i] for i in chosen] if len(chosen) > 1 else [0]
+        printed = self._printed(case, places)
+        cells = self._by_cells(case, printed, places)
         if case.cells.measure.value is not None:
-            return self._by_cells(case, chosen)
-        cells = self._by_cells(case, chosen)
+            return cells
         if worst(reason.verdict for reason in cells) is Verdict.FAIL:
             return cells
-        law = self._by_law([self.all[i] for i in chosen])
+        law = self._by_law([self.all[i] for i in chosen], printed, places)
         if law is None:
             return [*cells, *self._unjudged(len(chosen))]
         said = {reason.rule for reason in law}
@@ -267,10 +281,23 @@ class Judge:
         )
         return [Reason("tables together", Verdict.REVIEW, text)]
 
-    def _by_cells(self, case: SheetCase, chosen: Sequence[int]) -> list[Reason]:
+    def _printed(self, case: SheetCase, places: Sequence[int]) -> Printed:
+        """What some sheets show; less of those that are out behind a mask."""
+        shown = np.zeros(case.cells.printed, bool)
+        for place in places:
+            sheet, rows = case.system.sheets[place], case.system.places[place].ravel()
+            values = self.out.get(sheet.name)
+            shown[rows if values is None else rows[~np.isnan(values.ravel())]] = True
+        whole = case.printed(places)
+        if not (hidden := case.rows_of(places) & ~shown).any():
+            return whole
+        lower = np.where(hidden, np.minimum(case.floor, case.values), whole.lower)
+        return dataclasses.replace(
+            whole, lower=lower, upper=np.where(hidden, math.inf, whole.upper)
+        )
+
+    def _by_cells(self, case: SheetCase, printed: Printed, places: Sequence[int]) -> list[Reason]:
         """By the demands on cells."""
-        places = [self.places[i] for i in chosen] if len(chosen) > 1 else [0]
-        printed = case.printed(places)
         found = []
         for demand in case.demands:
             mine = _relevant(case, demand, places)
@@ -278,22 +305,30 @@ class Judge:
                 found += case.judge(printed, effort=self.effort, seconds=self.clock, only=mine)
         return found or [Reason("cells", Verdict.PASS, "no cell is one that a rule forbids.")]
 
-    def _by_law(self, sheets: Sequence[Sheet]) -> tuple[Reason, ...] | None:
+    def _by_law(
+        self, sheets: Sequence[Sheet], printed: Printed, places: Sequence[int]
+    ) -> tuple[Reason, ...] | None:
         """What `decide` says of the margins; None where their table is too large."""
         coded = Coded.of(self.records, sheets)
         margins = [coded.margin(sheet) for sheet in sheets]
-        if coded.table.axes.cells > Effort(self.effort).of(MOST_LAW):
+        if any(sheet.name in self.out for sheet in sheets):
+            release = coded.release(printed, places)
+        else:
+            formula = Formula.of([m for m in margins if m], coded.table.names)
+            release = Release.margins(coded.table, formula) if formula.sets else None
+            if release is None:
+                return ()
+        if release is None or coded.table.axes.cells > Effort(self.effort).of(MOST_LAW):
             return None
-        formula = Formula.of([m for m in margins if m], coded.table.names)
-        if not formula.sets:
-            return ()
-        release = Release.margins(coded.table, formula)
         decision = decide(coded.table, release, self.policy, seconds=self.clock.left)
-        whole = [sheet for sheet in sheets if exact(sheet)]
+        whole = [i for i, sheet in enumerate(sheets) if exact(sheet)]
         if decision.verdict is not Verdict.FAIL or len(whole) == len(sheets):
             return decision.reasons
         # a filter was judged as if the table showed the others, too
-        without = self._by_law(whole) if whole else ()
+        without: tuple[Reason, ...] | None = ()
+        if whole:
+            fewer = [sheets[i] for i in whole]
+            without = self._by_law(fewer, printed, [places[i] for i in whole])
         if without is None or worst(r.verdict for r in without) is Verdict.FAIL:
             return without
         return tuple(_softened(reason) for reason in decision.reasons)

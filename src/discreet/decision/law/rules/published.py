@@ -50,6 +50,8 @@ def judge(case: Case) -> Reason:
     rule = case.policy.published
     if not found:
         tables = plural(len(case.release.tables), "published table")
+        if single := sum(len(cells) for cells in case.release.single_cells):
+            tables = plural(single, "cell that was", "cells that were") + " published"
         return Reason(NAME, Verdict.PASS, f"in {tables} no count is {_too_small(rule)}.")
     first = found[0]
     where = spoken(first.cells.label(0), first.cells.variables) or "the total"

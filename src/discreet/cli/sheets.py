@@ -1,0 +1,120 @@
+"""What commands on sheets have in common: the list of tables, what is summed, what is out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from discreet.cli.options import Command
+
+if TYPE_CHECKING:
+    from discreet.sheets.records import Floats, Records
+    from discreet.sheets.sheet import Sheet
+
+MEASURE = ("value", "weight", "holding", "shadow", "request")
+
+
+class Office(NamedTuple):
+    """The records, the sheets that are wanted and out, and what is printed of those behind masks."""
+
+    records: Records
+    sheets: tuple[Sheet, ...]
+    out: dict[str, Floats]
+
+
+def sheet_options(command: Command) -> Command:
+    """`--tables`, and the columns of a table of sums."""
+    for option in reversed(
+        (
+            click.option(
+                "--tables",
+                metavar="FILE",
+                help="A list of tables with totals: .toml, .xlsx or .txt, one a line.",
+            ),
+            click.option("--value", metavar="COLUMN", help="Add this up: tables of sums."),
+            click.option("--weight", metavar="COLUMN", help="Sampling weights."),
+            click.option("--holding", metavar="COLUMN", help="Who owns a contributor."),
+            click.option("--shadow", metavar="COLUMN", help="Judge this in place of the value."),
+            click.option("--request", metavar="COLUMN", help="Marks who asked to be protected."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def measured(**columns: str | None) -> bool:
+    return any(columns.get(name) for name in MEASURE)
+
+
+def read_office(
+    *,
+    data: str,
+    tables: str | None,
+    release: str | None,
+    released: tuple[str, ...] = (),
+    count: str | None = None,
+    codebook: str | None = None,
+    table: str | None = None,
+    variables: str | None = None,
+    impossible: tuple[str, ...] = (),
+    records: bool = False,
+    crosstab: str | None = None,
+    totals: str | None = None,
+    **columns: str | None,
+) -> Office:
+    """DATA, and the sheets of a list or of a formula, with folders of releases that are out."""
+    import dataclasses
+
+    from discreet.data.database import hidden
+    from discreet.data.examples import PREFIX
+    from discreet.data.impossible import Impossible
+    from discreet.errors import DataError
+    from discreet.look.progress import working
+    from discreet.sheets.reading import formula_sheets, read_sheets
+    from discreet.sheets.released import measures_of, read_manifest, read_released, variables_of
+    from discreet.sheets.sheet import Measure, Status
+    from discreet.table.load import load
+    from discreet.table.microdata import Microdata
+
+    if (tables is None) == (release is None):
+        raise DataError("say what is wanted by --tables FILE or by --release F, one of the two.")
+    if variables:
+        raise DataError("--variables goes without --tables: the tables name their variables.")
+    measure = Measure(**{name: columns.get(name) for name in MEASURE})
+    said = Impossible.parse(impossible)
+    with working(f"reading {hidden(data)}"):
+        source: Any
+        if count or crosstab or data.startswith(PREFIX):
+            source = load(
+                data, count=count, codebook=codebook, table=table, crosstab=crosstab,
+                totals=totals, impossible=said,
+            )  # fmt: skip
+        else:
+            source = Microdata.read(
+                data, codebook=codebook, table=table, totals=totals,
+                records=records or measured(**columns) or tables is not None,
+            )  # fmt: skip
+        if release is not None:
+            if released:
+                raise DataError("releases that are out go with --tables FILE; list the tables.")
+            found, sheets = formula_sheets(source, release, measure=measure, impossible=said)
+            return Office(found, sheets, {})
+        manifests = [read_manifest(folder) for folder in released]
+        found, sheets = read_sheets(
+            source,
+            tables,  # type: ignore[arg-type]
+            measure=measure,
+            also=dict.fromkeys(name for one in manifests for name in variables_of(one)),
+            measures=[m for one in manifests for m in measures_of(one)],
+            impossible=said,
+        )
+    out: dict[str, Floats] = {}
+    for folder in released:
+        earlier = read_released(folder, found.variables)
+        for sheet, values in zip(earlier.sheets, earlier.values, strict=True):
+            name = f"{Path(folder).name}/{sheet.name}"
+            sheets = (*sheets, dataclasses.replace(sheet, name=name, status=Status.OUT))
+            out[name] = values
+    return Office(found, sheets, out)

@@ -1,0 +1,266 @@
+"""The masks of sheets: each makes what is printed of the sheets of one measure."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.decision.batch.case import SheetCase
+from discreet.decision.batch.coded import Coded
+from discreet.decision.batch.masked_verdict import Work
+from discreet.decision.law.verdict import Verdict, worst
+from discreet.effort import Effort
+from discreet.errors import DataError
+from discreet.masks.masked import Masked
+from discreet.release.printed import Printed
+from discreet.release.release import Release
+from discreet.sheets.grouping import Grouping
+from discreet.sheets.sheet import COUNT, Measure, Sheet, Status
+from discreet.sheets.system import System
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+MOST_MERGED = 5_000  # ways to merge that are tried
+
+
+def _suppress(
+    work: Work,
+    sheets: Sequence[Sheet],
+    measure: Measure,
+    *,
+    optimal: bool = False,
+    costs: str | Callable[[SheetCase], Floats] = "value",
+    known: float | None = None,
+    must: Callable[[SheetCase], Bools] | None = None,
+    **unused: Any,
+) -> tuple[SheetCase, Masked]:
+    """Primary cells by the rules, secondary ones until each keeps what the rules ask.
+
+    `known` is how well an intruder knows every hidden value before, in percent either way.
+    """
+    from discreet.masks.suppress.suppress import suppress
+
+    case = work.case(sheets, measure)
+    already, watched = work.already(case), ~case.rows_of()
+    if (told := np.flatnonzero(already & case.primary)).size:
+        raise DataError(
+            f"{case.named(int(told[0]))} is out already, and no rule lets it be printed; "
+            "suppression cannot take it back."
+        )
+    floor, ceiling = np.where(watched, 0.0, case.floor), np.full(case.cells.printed, math.inf)
+    if known is not None:
+        floor = np.where(watched, 0.0, np.maximum(floor, case.values * (1 - known / 100)))
+        ceiling = np.where(watched, math.inf, case.values * (1 + known / 100))
+    wanted = already if must is None else already | (must(case) & ~watched)
+    found = suppress(
+        case.system,
+        case.values,
+        case.protection,
+        case.primary,
+        floor=floor,
+        ceiling=ceiling,
+        whole=case.whole,
+        costs=costs(case) if callable(costs) else costs,
+        must=wanted & ~case.primary,
+        hidden=watched,
+        intruders=case.intruders,
+        method="optimal" if optimal else "heuristic",
+        fine=case.cells.fine,
+        effort=work.effort,
+        seconds=work.clock,
+    )
+    made = found.masked
+    if case.closed.any() and made.printed is not None:
+        most = np.where(case.closed, 0.0, math.inf)
+        made = dataclasses.replace(made, printed=dataclasses.replace(made.printed, most=most))
+    return case, dataclasses.replace(made, said=(*made.said, *found.said))
+
+
+def _round(
+    work: Work,
+    sheets: Sequence[Sheet],
+    measure: Measure,
+    *,
+    base: float = 3,
+    kind: str = "controlled",
+    seed: int | None = None,
+    **unused: Any,
+) -> tuple[SheetCase, Masked]:
+    """Multiples of a base: controlled (adds up), unbiased, conventional or random."""
+    from discreet.masks.rounding import simple
+    from discreet.masks.rounding.controlled import controlled
+
+    case, plain = work.case(sheets, measure), _wanted(sheets)
+    values = plain.sums @ plain.fine(work.records.codes, _amounts(work, measure))
+    rng = np.random.default_rng(secrets.randbits(64) if seed is None else seed)
+    if kind in ("conventional", "random"):
+        one = simple.masked(plain, values, base, rng=rng if kind == "random" else None)
+        return case, _onto(work, case, one)
+    if kind not in ("controlled", "unbiased"):
+        raise DataError(f"rounding is {kind!r}; say controlled, unbiased, conventional or random.")
+    found = controlled(
+        plain, values, base, unbiased=kind == "unbiased", rng=rng,
+        effort=work.effort, seconds=work.clock,
+    )  # fmt: skip
+    said = tuple(dict.fromkeys((*found.masked.said, *found.said)))
+    return case, dataclasses.replace(_onto(work, case, found.masked), said=said)
+
+
+def _wanted(sheets: Sequence[Sheet]) -> System:
+    return System.of([sheet for sheet in sheets if sheet.status is Status.WANTED])
+
+
+def _amounts(work: Work, measure: Measure) -> Floats:
+    records = work.records
+    amount = records.numbers[measure.value] if measure.value else records.people.astype(float)
+    return amount * records.numbers[measure.weight] if measure.weight else amount
+
+
+def _onto(work: Work, case: SheetCase, masked: Masked) -> Masked:
+    """A mask of the wanted sheets, beside what is out, in the system of all."""
+    values = np.full(case.cells.printed, np.nan)
+    lower, upper = np.zeros(len(values)), np.full(len(values), math.inf)
+    for number, sheet in enumerate(masked.system.sheets):
+        own = masked.system.places[number].ravel()
+        rows = case.system.places[case.system.sheets.index(sheet)].ravel()
+        values[rows] = masked.values[own]
+        if masked.printed is not None:
+            lower[rows], upper[rows] = masked.printed.lower[own], masked.printed.upper[own]
+    out = work.already(case)
+    lower[out], upper[out] = case.values[out], case.values[out]
+    printed = None
+    if masked.printed is not None:
+        most = np.where(case.closed, 0.0, math.inf)
+        printed = Printed(case.system, lower, upper, masked.printed.whole, 0.0, most)
+    return dataclasses.replace(masked, system=case.system, values=values, printed=printed)
+
+
+def _cell_key(
+    work: Work,
+    sheets: Sequence[Sheet],
+    measure: Measure,
+    *,
+    ptable: Any = None,
+    secret: str | None = None,
+    **unused: Any,
+) -> tuple[SheetCase, Masked]:
+    """Noise by keys: the same cell, the same noise, in every table."""
+    from discreet.masks.cellkey.continuous import Amounts, Simple, cell_key_amounts
+    from discreet.masks.cellkey.keys import fingerprint, record_keys, row_keys
+    from discreet.masks.cellkey.perturb import cell_key
+    from discreet.masks.cellkey.ptable import amount_ptable, count_ptable
+
+    if measure.weight:
+        raise DataError("cell keys are for tables without weights; leave the weight out.")
+    if (work.records.people != 1).any():
+        raise DataError("cell keys are sums over records, and the data are cells; give records.")
+    case, plain, codes = work.case(sheets, measure), _wanted(sheets), work.records.codes
+    hushed = secret or secrets.token_hex(16)
+    rows = row_keys(plain, codes, record_keys(hushed, len(work.records)))
+    mark = fingerprint(hushed)
+    if measure.value is None:
+        counts = plain.sums @ plain.fine(codes, work.records.people.astype(float))
+        made = cell_key(plain, counts, rows, ptable or count_ptable(2, 0.9), secret=mark)
+    else:
+        amounts = Amounts(ptable or amount_ptable(5, 3.0, icat=[1, 3, 5]), Simple(0.1))
+        values = work.records.numbers[measure.value]
+        made = cell_key_amounts(plain, codes, values, rows, amounts, secret=mark)
+    return case, _onto(work, case, made)
+
+
+def _perturb(
+    work: Work,
+    sheets: Sequence[Sheet],
+    measure: Measure,
+    *,
+    seed: int | None = None,
+    **unused: Any,
+) -> tuple[SheetCase, Masked]:
+    """A table drawn by chance with every margin that is out, and nothing else of the data."""
+    from discreet.masks.perturb import perturb_release
+
+    if measure != COUNT:
+        raise DataError(f"a table of the {measure} cannot be drawn; perturbation is for counts.")
+    out = [sheet for sheet in sheets if sheet.status is Status.OUT]
+    if not out:
+        raise DataError("nothing is out that could be kept; name the tables that are (status out).")
+    case = work.case([s for s in sheets if s.status is Status.WANTED], measure)
+    coded = Coded.of(work.records, sheets)
+    margins = [coded.margin(sheet) for sheet in out]
+    for sheet in case.system.sheets:
+        coded.margin(sheet)
+    release = Release.margins(coded.table, [m for m in margins if m])
+    drawn = perturb_release(
+        release, seed=secrets.randbits(62) if seed is None else seed,
+        effort=work.effort, seconds=work.clock,
+    )  # fmt: skip
+    values = _printed_of(drawn.table(), case, coded)
+    parameters = {"kept": str(drawn.kept), "silent": drawn.silent, "drawn": drawn.method}
+    return case, Masked(case.system, values, "perturb", parameters, None, True, drawn.said)
+
+
+def _printed_of(table: Any, case: SheetCase, coded: Coded) -> Floats:
+    """What the sheets of a case show of another table of the same people."""
+    names = {name: coded.base(name) for part in case.system.parts for name in part.names}
+    codes = {}
+    for name, (variable, first) in names.items():
+        codes[name] = first[table.codes[:, table.axes.place[variable]]]
+    return np.asarray(case.system.sums @ case.system.fine(codes, table.counts.astype(float)))
+
+
+def _merge(
+    work: Work, sheets: Sequence[Sheet], measure: Measure, **unused: Any
+) -> tuple[SheetCase, Masked]:
+    """Fewer levels of hierarchies, the most cells that no rule forbids; optimal among levels."""
+    fixed = [sheet for sheet in sheets if sheet.status is not Status.WANTED]
+    wanted = [sheet for sheet in sheets if sheet.status is Status.WANTED]
+    depths = {
+        g.name: sorted({line.depth for line in g.lines}, reverse=True)
+        for sheet in wanted
+        for g in sheet.groupings
+    }
+    ways = list(product(*depths.values()))
+    if len(ways) > Effort(work.effort).of(MOST_MERGED):
+        raise DataError(f"there are {len(ways):,} ways to merge; name fewer tables at once.")
+    cut = [[_cut(s, dict(zip(depths, way, strict=True))) for s in wanted] for way in ways]
+    for merged in sorted(cut, key=lambda some: -sum(sheet.cells for sheet in some)):
+        case = work.case([*fixed, *merged], measure)
+        if case.primary.any():
+            continue
+        made = Masked(
+            case.system, np.where(case.rows_of(), case.values, np.nan), "merge",
+            {"levels": {g.name: len({x.depth for x in g.lines}) for s in merged
+                        for g in s.groupings}},
+            case.printed(), case.whole,
+            (f"Merged: {sum(s.cells for s in merged):,} of {sum(s.cells for s in wanted):,} cells "
+             "are left, the most of all choices of levels.",),
+        )  # fmt: skip
+        if worst(reason.verdict for reason in work.judge(case, made)) is not Verdict.FAIL:
+            return case, made
+    raise DataError("no choice of levels keeps the rules; merge categories in the codebook.")
+
+
+def _cut(sheet: Sheet, depth: Mapping[str, int]) -> Sheet:
+    """A sheet without the lines below a depth."""
+    groupings = tuple(
+        Grouping(g.variable, tuple(x for x in g.lines if x.depth <= depth[g.name]))
+        for g in sheet.groupings
+    )
+    return dataclasses.replace(sheet, groupings=groupings)
+
+
+Maker = Callable[..., tuple[SheetCase, Masked]]
+MAKERS: dict[str, Maker] = {
+    "suppress": _suppress,
+    "round": _round,
+    "cell-key": _cell_key,
+    "perturb": _perturb,
+    "merge": _merge,
+}

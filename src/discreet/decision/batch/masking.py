@@ -1,0 +1,156 @@
+"""A batch behind a mask: made, and judged by who knows the mask."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.decision.batch.case import SheetCase
+from discreet.decision.batch.judge import Judged
+from discreet.decision.batch.makers import MAKERS
+from discreet.decision.batch.masked_verdict import Work
+from discreet.decision.law.assess import Provenance, provenance_of
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
+from discreet.effort import Clock, Seconds
+from discreet.errors import DataError
+from discreet.look.result import Paged
+from discreet.look.words import plural
+from discreet.masks.masked import Masked
+from discreet.sheets.records import Records
+from discreet.sheets.sheet import Sheet, Status
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedBatch(Paged):
+    """Sheets as they can be printed, how they were made, and the verdict on them."""
+
+    sheets: tuple[Sheet, ...]
+    masked: tuple[Masked, ...]
+    method: str
+    policy: Policy
+    judged: Judged
+    primary: tuple[int, ...]
+    provenance: Provenance
+    said: tuple[str, ...] = ()
+    stopped: str | None = None
+    cases: tuple[SheetCase, ...] = field(default=(), repr=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.judged.verdict
+
+    @property
+    def hidden(self) -> int:
+        """Cells of all sheets that are not printed."""
+        return sum(int(np.isnan(values).sum()) for _, values in self.shown())
+
+    def shown(self) -> list[tuple[Sheet, Floats]]:
+        """Every wanted sheet and what it prints, nan where nothing is."""
+        found = {
+            sheet.name: (sheet, masked.shown(sheet))
+            for masked in self.masked
+            for sheet in masked.system.sheets
+            if sheet.status is Status.WANTED
+        }
+        return [found[sheet.name] for sheet in self.sheets if sheet.name in found]
+
+    def __repr__(self) -> str:
+        cells = sum(sheet.cells for sheet, _ in self.shown())
+        hidden = f", {self.hidden:,} hidden" if self.hidden else ""
+        tables = plural(len(self.shown()), "table")
+        return f"MaskedBatch({self.verdict}: {self.method}, {tables}, {cells:,} cells{hidden})"
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One row a table: cells, hidden cells, what is printed of the sum of its inner cells."""
+        from discreet.table.cells import frame
+
+        rows = self.shown()
+        columns: dict[str, Any] = {
+            "table": [sheet.name for sheet, _ in rows],
+            "title": [sheet.title for sheet, _ in rows],
+            "cells": [sheet.cells for sheet, _ in rows],
+            "hidden": [int(np.isnan(values).sum()) for _, values in rows],
+        }
+        return frame(columns, kind)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `discreet mask --json` prints: nothing that is hidden is in it."""
+        return {
+            "verdict": str(self.verdict),
+            "method": self.method,
+            "stopped": self.stopped,
+            "tables": [
+                {
+                    "name": sheet.name,
+                    "title": sheet.title,
+                    "cells": sheet.cells,
+                    "hidden": int(np.isnan(values).sum()),
+                }
+                for sheet, values in self.shown()
+            ],
+            "hidden": self.hidden,
+            "judged": self.judged.to_json(),
+            "said": list(self.said),
+            "parameters": [dict(masked.parameters) for masked in self.masked],
+            "policy": {"name": self.policy.name} | self.policy.to_dict(),
+            "provenance": vars(self.provenance),
+        }
+
+    def write(self, out: str | Path, **options: Any) -> list[Path]:
+        """Write what can be published, and nothing else; see `discreet mask --out`."""
+        from importlib import import_module
+
+        return list(import_module("discreet.report.written").write(self.masked, out, **options))
+
+
+def mask(
+    records: Records,
+    sheets: Iterable[Sheet],
+    policy: Policy | None = None,
+    *,
+    method: str = "suppress",
+    out: Mapping[str, Floats] | None = None,
+    data: str | Path | None = None,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
+    **options: Any,
+) -> MaskedBatch:
+    """Sheets behind a mask, together with those that are out.
+
+    `out` says what is printed of sheets that are out behind a mask of their own, nan where nothing
+    is. The options are those of the method; see `MAKERS`.
+    """
+    sheets, policy, clock = tuple(sheets), policy or Policy(), Clock.of(seconds)
+    if method not in MAKERS:
+        raise DataError(f"method is {method!r}; choose one of {', '.join(MAKERS)}.")
+    work = Work(records, sheets, policy, dict(out or {}), effort, clock)
+    made, cases = [], []
+    for measure in dict.fromkeys(s.measure for s in sheets if s.status is Status.WANTED):
+        own = [sheet for sheet in sheets if sheet.measure == measure]
+        case, masked = MAKERS[method](work, own, measure, **options)
+        made.append(masked)
+        cases.append(case)
+    reasons = [r for case, one in zip(cases, made, strict=True) for r in work.judge(case, one)]
+    names = tuple(sheet.name for sheet in sheets)
+    said = tuple(dict.fromkeys(text for one in made for text in one.said))
+    return MaskedBatch(
+        sheets if method != "merge" else tuple(s for m in made for s in m.system.sheets),
+        tuple(made),
+        method,
+        policy,
+        Judged(names, tuple(reasons)),
+        tuple(int(case.primary.sum()) for case in cases),
+        provenance_of(records.table, data),
+        said,
+        clock.sentence("what was not looked at is in doubt", "Allow more seconds."),
+        tuple(cases),
+    )
