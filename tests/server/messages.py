@@ -52,6 +52,7 @@ def policies():
     for rule, approval, proof in product(rules, approvals, ("integer", "linear", "outer")):
         yield {"server.rule": rule, "server.approval": approval, "bounds.proof": proof}
     yield {"server.rule": "simulatable", "server.gate": False}
+    yield {"server.rule": "myopic", "server.perturbed": True}
     for n in (1, 3):
         limits = ("max_order", "quota", "step_variables", "step_cells", "approvers")
         yield {"server.rule": "myopic", "server.curated": True} | {

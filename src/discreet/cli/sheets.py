@@ -17,7 +17,7 @@ MEASURE = ("value", "weight", "holding", "shadow", "request")
 
 
 class Office(NamedTuple):
-    """The records, the sheets that are wanted and out, and what is printed of those behind masks."""
+    """The records, the sheets that are wanted or out, and what is printed of masked ones."""
 
     records: Records
     sheets: tuple[Sheet, ...]

@@ -18,6 +18,7 @@ from discreet.server.api import (
     custodian,
     datasets,
     entries,
+    perturbed,
     requests,
     search,
     tables,
@@ -109,7 +110,7 @@ def create_app(
     app.state.factors = SecondFactors(services.accounts, settings.secret.get_secret_value())
     app.state.search = Search(services.catalogue)
     for part in (
-        datasets, search, tables, entries, requests, custodian, accounts, trail, health,
+        datasets, search, tables, entries, perturbed, requests, custodian, accounts, trail, health,
         second, first,
     ):  # fmt: skip
         app.include_router(part.router)

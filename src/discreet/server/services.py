@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import cast
 
 from starlette.requests import HTTPConnection
@@ -14,6 +15,7 @@ from discreet.server.operation.uses import Uses
 from discreet.server.people.accounts import Accounts
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
+from discreet.server.showing.perturbed import PerturbedTables
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,10 @@ class Services:
     accounts: Accounts
     pool: Pool = field(default_factory=Pool)
     uses: Uses = field(default_factory=Uses)
+
+    @cached_property
+    def perturbed(self) -> PerturbedTables:
+        return PerturbedTables(self.database, self.counter.secret)
 
 
 def services_of(connection: HTTPConnection) -> Services:

@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from discreet.decision.batch.demands import Demand, demands
 from discreet.decision.law.findings import MOST_NAMED
 from discreet.decision.law.policy import Policy
-from discreet.decision.law.verdict import Reason, Verdict
+from discreet.decision.law.verdict import Reason
 from discreet.effort import Clock, Seconds
-from discreet.intruder.bounds.result import Rung
-from discreet.intruder.sums.audit import Audit, audit
 from discreet.intruder.sums.protection import Protection
-from discreet.look.words import plural
 from discreet.release.printed import Printed
 from discreet.sheets.contributions import Contributions
 from discreet.sheets.grouping import Grouping
@@ -31,7 +28,7 @@ from discreet.table.words import spoken
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-MOST_ALONE = 200  # contributors who know their own cell, each an intruder
+MOST_LOOKED = 1_000  # fine cells of a part that no sheet prints whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,19 +77,11 @@ class SheetCase:
 
     @cached_property
     def protection(self) -> Protection:
-        """All demands together: one for each cell."""
+        """All that is asked of cells that can be looked at closely."""
         every = np.unique(np.concatenate([d.cells for d in self.demands] or [np.zeros(0, int)]))
-        place = {cell: i for i, cell in enumerate(every.tolist())}
-        low, high, width = np.full(len(every), np.inf), np.full(len(every), -np.inf), None
-        width = np.zeros(len(every))
-        for demand in self.demands:
-            at = [place[cell] for cell in demand.cells.tolist()]
-            low[at] = np.minimum(low[at], demand.low)
-            high[at] = np.maximum(high[at], demand.high)
-            width[at] = np.maximum(width[at], demand.width)
-        return Protection(self._rows(every), low, high, width)
+        return self.asked(every[~self.rough[every]])
 
-    def _rows(self, cells: Ints) -> Ints:
+    def rows(self, cells: Ints) -> Ints:
         """Cells by their numbers in the system: printed rows, then all fine cells."""
         printed = self.cells.printed
         openly = np.r_[self.cells.open_columns, 0]  # the last is for printed rows
@@ -150,69 +139,56 @@ class SheetCase:
         most = np.where(self.closed, 0.0, math.inf) if self.closed.any() else math.inf
         return Printed(self.system, lower, upper, self.whole, 0.0, most)
 
+    @cached_property
+    def rough(self) -> Bools:
+        """Cells below several sheets that none prints, in parts that are large."""
+        column = np.zeros(self.system.columns, bool)
+        for part in self.system.parts:
+            whole = any(
+                set(part.names) == {g.name for g in (*s.groupings, *s.where)}
+                for s, _ in self._sheets
+                if s.status is not Status.WATCHED
+            )
+            column[part.start : part.start + part.size] = part.size > MOST_LOOKED and not whole
+        found = np.r_[np.zeros(self.cells.printed, bool), column[self.cells.open_columns]]
+        for sheet, rows in self._sheets:
+            if sheet.status is Status.WATCHED:
+                inner = self.system.sums[rows.ravel()] @ column > 0
+                found[rows.ravel()] = inner
+        found[: self.cells.printed] &= ~self.rows_of()
+        return found
+
+    @property
+    def _sheets(self) -> list[tuple[Sheet, Ints]]:
+        return list(zip(self.system.sheets, self.system.places, strict=True))
+
     def judge(
         self,
         printed: Printed,
         *,
+        about: Bools | None = None,
         effort: float = 1.0,
         seconds: Seconds = math.inf,
-        only: Demand | None = None,
     ) -> list[Reason]:
-        """What each rule says of what is printed; see `Demand`."""
-        asked = self.demands if only is None else (only,)
-        return [self._reason(d, printed, effort, Clock.of(seconds)) for d in asked]
+        """What each rule says of what is printed, of all cells or those it is asked about."""
+        from discreet.decision.batch.reasons import Looked
 
-    def _reason(self, demand: Demand, printed: Printed, effort: float, clock: Clock) -> Reason:
-        shown = np.zeros(len(self.cells.values), bool)
-        shown[: self.cells.printed] = printed.lower == printed.upper
-        bare = demand.cells[shown[demand.cells]]
-        if len(bare):
-            text = f"{self.named(int(bare[0]))} is shown{self._more(len(bare))}: {demand.why}."
-            return Reason(demand.rule, Verdict.FAIL, text, self.listed(bare))
-        rest = ~shown[demand.cells]
-        found = self.audited(demand, printed, rest, effort, clock)
-        cells = demand.cells[rest]
-        if found.broken.any():
-            broken = cells[found.broken]
-            low, high = found.low[found.broken][0], found.high[found.broken][0]
-            text = (
-                f"{self.named(int(broken[0]))} follows from what is printed to within "
-                f"{low:,.6g} to {high:,.6g}{self._more(len(broken))}."
-            )
-            return Reason(demand.rule, Verdict.FAIL, text, self.listed(broken))
-        doubt = found.doubt.copy()
-        if demand.group is not None:  # a share of what is hidden itself is not bounded
-            doubt |= ~shown[demand.group[rest]]
-        number = plural(len(cells), "cell")
-        if self.system.outer and len(cells):
-            text = (
-                f"{number} keep what is asked in tables that agree in pairs; all sheets together "
-                "are too large to list, so whole tables may tell more."
-            )
-            return Reason(demand.rule, Verdict.REVIEW, text, rung=Rung.OUTER)
-        if doubt.any():
-            text = f"of {number}, {int(doubt.sum()):,} are not proven to keep what is asked."
-            rung = Rung.LINEAR if found.linear[doubt].all() else Rung.OUTER
-            return Reason(demand.rule, Verdict.REVIEW, text, self.listed(cells[doubt]), rung=rung)
-        kind = "whole numbers" if self.whole else "sums"
-        text = f"{number} keep what is asked, shown by tables of {kind}." if len(cells) else "-"
-        return Reason(demand.rule, Verdict.PASS, text)
+        looked = Looked(self, printed, about, effort, Clock.of(seconds))
+        found = (looked.reason(demand) for demand in self.demands)
+        return [reason for reason in found if reason is not None]
 
-    def audited(
-        self, demand: Demand, printed: Printed, rest: Bools, effort: float, clock: Clock
-    ) -> Audit:
-        """Do the cells of a demand keep what it asks?"""
-        rows = self._rows(demand.cells[rest])
-        asked = Protection(rows, demand.low[rest], demand.high[rest], demand.width[rest])
-        intruders = [own for own in self.intruders if not (printed.hidden[list(own)] == 0).any()]
-        return audit(
-            printed,
-            asked,
-            values=self.values,
-            intruders=intruders[:MOST_ALONE],
-            effort=effort,
-            seconds=clock,
+    def asked(self, cells: Ints) -> Protection:
+        """What all demands together ask of some cells."""
+        low, high = (
+            np.full(len(self.cells.values), np.inf),
+            np.full(len(self.cells.values), -np.inf),
         )
+        width = np.zeros(len(self.cells.values))
+        for demand in self.demands:
+            np.minimum.at(low, demand.cells, demand.low)
+            np.maximum.at(high, demand.cells, demand.high)
+            np.maximum.at(width, demand.cells, demand.width)
+        return Protection(self.rows(cells), low[cells], high[cells], width[cells])
 
     def named(self, cell: int) -> str:
         """`Sex f, Town A of table 3`."""
@@ -241,10 +217,6 @@ class SheetCase:
             for sheet, rows in zip(self.system.sheets, self.system.places, strict=True)
             if (rows == cell).any()
         ]
-
-    @staticmethod
-    def _more(number: int) -> str:
-        return f", and {plural(number - 1, 'more cell')} like it" if number > 1 else ""
 
 
 def _watched(system: System) -> list[Sheet]:

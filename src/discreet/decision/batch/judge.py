@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.coded import Coded, exact
-from discreet.decision.batch.demands import Demand
 from discreet.decision.law.assess import Provenance, provenance_of
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
@@ -298,11 +298,8 @@ class Judge:
 
     def _by_cells(self, case: SheetCase, printed: Printed, places: Sequence[int]) -> list[Reason]:
         """By the demands on cells."""
-        found = []
-        for demand in case.demands:
-            mine = _relevant(case, demand, places)
-            if mine is not None:
-                found += case.judge(printed, effort=self.effort, seconds=self.clock, only=mine)
+        about = _below(case, places)
+        found = case.judge(printed, about=about, effort=self.effort, seconds=self.clock)
         return found or [Reason("cells", Verdict.PASS, "no cell is one that a rule forbids.")]
 
     def _by_law(
@@ -383,8 +380,8 @@ class Judge:
         return part, judged, blames, False
 
 
-def _relevant(case: SheetCase, demand: Demand, places: Sequence[int]) -> Demand | None:
-    """A demand on the cells that some sheets print, or that lie below them."""
+def _below(case: SheetCase, places: Sequence[int]) -> NDArray[np.bool_]:
+    """The cells that some sheets print, and those that lie below them."""
     columns = np.zeros(case.system.columns, bool)
     rows = case.rows_of(places)
     columns[case.system.sums[np.flatnonzero(rows)].indices] = True
@@ -392,8 +389,7 @@ def _relevant(case: SheetCase, demand: Demand, places: Sequence[int]) -> Demand 
         if sheet.status is Status.WATCHED:
             touched = case.system.sums[own.ravel()] @ columns > 0
             rows[own.ravel()[touched]] = True
-    kept = np.r_[rows, columns[case.cells.open_columns]][demand.cells]
-    return demand.take(kept) if kept.any() else None
+    return np.r_[rows, columns[case.cells.open_columns]]
 
 
 def _softened(reason: Reason) -> Reason:

@@ -35,6 +35,7 @@ ROLES: dict[tuple[str, str], Roles] = {
     ("GET", f"{ONE}/tables/{{margin:path}}"): EVERYBODY,
     ("GET", f"{ONE}/entries/{{number}}"): EVERYBODY,
     ("GET", f"{ONE}/entries/{{number}}/citation"): EVERYBODY,
+    ("GET", f"{ONE}/perturbed/{{number}}/{{margin:path}}"): EVERYBODY,
     ("GET", f"{API}/search"): EVERYBODY,
     ("POST", f"{ONE}/tables/{{margin:path}}/withdraw"): DECIDING,
     ("GET", f"{ONE}/ledger"): READING,

@@ -21,7 +21,7 @@ from discreet.server.showing.shapes import AboutView, NamedView
 from discreet.server.showing.views import Names, View, read_margin, read_where, served
 
 router = APIRouter(prefix=f"{ONE}/tables", tags=["tables"])
-MARGIN = re.compile(r"/datasets/[^/]+/tables/(.+?)(?:/withdraw)?$")
+MARGIN = re.compile(r"/datasets/[^/]+/(?:tables|perturbed/\d+)/(.+?)(?:/withdraw)?$")
 Margin = Annotated[
     str,
     Path(
@@ -44,8 +44,17 @@ class TableVariableView(NamedView):
     level: int = Field(description="How far its categories are merged; 0 is not at all.")
 
 
+class PerturbedView(View):
+    """The table is no count of the data: its other counts were drawn by chance."""
+
+    keeps: list[Names] = Field(description="The margins that are those of the data.")
+
+
 class TableView(View):
-    note: str | None = Field(description="Said if linear or outer bounds were proof enough.")
+    note: str | None = Field(
+        description="Said if linear or outer bounds were proof enough, or if it is perturbed."
+    )
+    perturbed: PerturbedView | None = Field(description="None if the counts are those of the data.")
     dataset: str
     title: str
     margin: Names
@@ -152,7 +161,8 @@ def sent(request: Request, found: Published, format: Format) -> Response:
     if known(request, tag):
         return with_tag(request, b"", "", tag)
     written = write(found, format, base_address(request), services.settings.title)
-    request.state.use = found.dataset.id, f"download {format}"  # for `Copies` to count
+    what = "download" if found.perturbed is None else "perturbed"
+    request.state.use = found.dataset.id, f"{what} {format}"  # for `Copies` to count
     return with_tag(request, written.body, written.media_type, tag, written.filename)
 
 

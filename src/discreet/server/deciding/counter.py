@@ -22,6 +22,7 @@ from discreet.server.deciding.office import Office
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Dataset, Entry, Kind
 from discreet.server.showing.margins import names_of, set_of, sets_of
+from discreet.table.impossible import Combination
 
 PUBLIC = "public"
 
@@ -122,6 +123,16 @@ class Counter(Office):
             found = desk.standing(set_of(served.table, names))
             shut = served.closed and found.candidate
         return Standing(found.status, False, Why.CLOSED) if shut else found
+
+    def impossible(self, slug: str) -> tuple[Combination, ...]:
+        """What was stated that nobody can have; not what was found in the data."""
+        table = self._served(slug).table
+        found = [set(coding.names) for coding in table.codings]
+        return tuple(
+            combination
+            for combination in table.impossible
+            if {name for name, _ in combination} not in found
+        )
 
     # What a custodian does
 

@@ -31,6 +31,11 @@ APPROVALS = {
     "review": "What is not proven to be safe is decided by a custodian.",
     "always": "A custodian decides on every request.",
 }
+PERTURBED = (
+    "Instead of a table that is refused as unsafe a perturbed one can be had: it keeps all that is "
+    "out, its other counts are drawn by chance and are no counts of the data, and so it tells "
+    "nothing beyond what is out."
+)
 
 
 OUTER = "What is out rests on outer bounds, which prove nothing."
@@ -108,4 +113,6 @@ def policy_words(
             words.append("Only tables that a custodian has listed can be asked for.")
         if rule.quota:
             words.append(f"An account gets at most {rule.quota} new tables in a day.")
+    if rule.perturbed:
+        words.append(PERTURBED)
     return words

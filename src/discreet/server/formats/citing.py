@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from discreet.server.showing.catalogue import Published
+from discreet.server.showing.naming import perturbed_data
 
 BIBTEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": "\\textbackslash{}",
                        "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"})  # fmt: skip
@@ -23,13 +24,20 @@ class Citing(StrEnum):
 
 
 def permanent(table: Published) -> str:
-    """The page that always shows this table, as this entry of the ledger published it."""
+    """The page that always shows this table, as this entry of the ledger published it.
+
+    A perturbed one has no page, but its data.
+    """
+    if table.perturbed is not None:
+        return permanent_data(table)
     return f"/d/{quote(table.dataset.slug, safe='')}/e/{table.entry}{_query(table)}"
 
 
 def permanent_data(table: Published) -> str:
     """The same in the API."""
     slug = quote(table.dataset.slug, safe="")
+    if table.perturbed is not None:
+        return perturbed_data(table.dataset.slug, table.entry, table.names)
     return f"/api/v1/datasets/{slug}/entries/{table.entry}{_query(table)}"
 
 
@@ -58,6 +66,11 @@ def citation(table: Published, base: str = "", publisher: str = "") -> str:
 
 def cited_words(table: Published, publisher: str = "") -> str:
     by = f"{publisher}: " if publisher else ""
+    if table.perturbed is not None:
+        return (
+            f"{by}{heading(table)}. No count of the data: drawn from what was out after entry "
+            f"{table.entry} of the ledger {table.dataset.slug}, {table.at[:10]}."
+        )
     return (
         f"{by}{heading(table)}. Entry {table.entry} of the ledger {table.dataset.slug}, "
         f"{table.at[:10]}."

@@ -33,6 +33,7 @@ def as_json_stat(table: Published, base: str = "", publisher: str = "") -> dict[
             "entry": table.entry,
             "levels": dict(table.levels),
             "about": about(table),
+            **({"perturbed": True} if table.perturbed is not None else {}),
         },
     }
 

@@ -20,6 +20,7 @@ def as_json(table: Published, base: str = "", publisher: str = "") -> dict[str, 
     """`values` are the counts, the last variable running fastest."""
     return {
         "note": table.dataset.note,
+        "perturbed": _perturbed(table),
         "dataset": table.dataset.slug,
         "title": table.dataset.title,
         "margin": list(table.names),
@@ -41,6 +42,12 @@ def as_json(table: Published, base: str = "", publisher: str = "") -> dict[str, 
         "source": source(table, base, publisher),
         "about": about(table),
     }
+
+
+def _perturbed(table: Published) -> dict[str, Any] | None:
+    if table.perturbed is None:
+        return None
+    return {"keeps": [list(margin) for margin in table.perturbed]}
 
 
 def about(table: Published) -> dict[str, Any]:
@@ -74,6 +81,8 @@ def parquet_bytes(table: Published, base: str = "", publisher: str = "") -> byte
     said = as_json(table, base, publisher)
     variables = [{k: v for k, v in one.items() if k != "categories"} for one in said["variables"]]
     kept = {"source": said["source"], "about": said["about"], "variables": variables}
+    if table.perturbed is not None:
+        kept["perturbed"] = said["perturbed"]
     metadata = {name: json.dumps(value) for name, value in kept.items()}
     if table.dataset.note is not None:
         metadata["note"] = table.dataset.note
@@ -92,7 +101,7 @@ def cells(table: Published) -> Iterator[tuple[str, ...]]:
 
 
 def count_column(table: Published) -> str:
-    name = "count"
+    name = "count" if table.perturbed is None else "perturbed"
     while name in table.names:
         name += "_"
     return name

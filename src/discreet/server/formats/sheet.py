@@ -77,7 +77,8 @@ def _facts(table: Published, base: str, publisher: str) -> Iterator[tuple[str, s
     yield "Table", heading(table)
     yield "Citation", citation(table, base, publisher)
     yield "Address", base + permanent(table)
-    yield "Published", f"{table.at[:10]}, entry {table.entry} of the ledger {data.slug}"
+    if table.perturbed is None:
+        yield "Published", f"{table.at[:10]}, entry {table.entry} of the ledger {data.slug}"
     for name in ("universe", "period", "source", "contact", "licence"):
         if said := getattr(about, name):
             yield name.capitalize(), said

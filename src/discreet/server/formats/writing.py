@@ -122,7 +122,8 @@ def write(table: Published, format: Format, base: str = "", publisher: str = "")
 
 def file_name(table: Published) -> str:
     """Letters and digits only."""
-    parts = (table.dataset.slug, *table.names)
+    mark = () if table.perturbed is None else ("perturbed",)
+    parts = (table.dataset.slug, *mark, *table.names)
     return "-".join(_plain(part) for part in parts)[:100]
 
 

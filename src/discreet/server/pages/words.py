@@ -18,6 +18,7 @@ from discreet.decision.law.rules import promises as promises
 from discreet.look import words
 from discreet.look.words import full as sentence
 from discreet.look.words import plural
+from discreet.server.deciding.terms import PERTURBED
 from discreet.server.deciding.terms import VINTAGE as VINTAGE
 from discreet.server.deciding.terms import changed_words as changed_words
 from discreet.server.deciding.terms import proof_words as proof_words
@@ -214,6 +215,8 @@ def limits(policy: Policy) -> list[str]:
         said.append(f"A request publishes at most {words.number(server.step_cells)} cells.")
     if server.quota:
         said.append(f"One user receives at most {plural(server.quota, 'new table')} in a day.")
+    if server.perturbed:
+        said.append(PERTURBED)
     return said
 
 

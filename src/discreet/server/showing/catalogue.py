@@ -89,7 +89,8 @@ class Published:
     `entry` and `at`: the ledger's entry that it comes from, and when that was; `hash` is of it and
     of the question, for caches. `part`: variables of the entry's table were summed out. `levels`:
     variables whose categories are merged, and how far; `labels`: categories of an axis, where they
-    are others than those of the data.
+    are others than those of the data. `perturbed`: the margins that it keeps, if it is no count of
+    the data; `entry` then says after which one they were out.
     """
 
     dataset: Overview
@@ -102,6 +103,7 @@ class Published:
     part: bool = False
     levels: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    perturbed: tuple[tuple[str, ...], ...] | None = None
 
     @property
     def categories(self) -> tuple[tuple[str, ...], ...]:

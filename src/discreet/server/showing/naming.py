@@ -26,6 +26,11 @@ def table_address(slug: str, names: Iterable[str]) -> str:
     return f"{dataset_address(slug)}/tables/{margin_path(names)}"
 
 
+def perturbed_data(slug: str, number: int, names: Iterable[str]) -> str:
+    """Where a perturbed table is, that keeps what was out after an entry."""
+    return f"{dataset_address(slug)}/perturbed/{number}/{margin_path(names)}"
+
+
 def chosen(overview: Overview, names: Sequence[str]) -> tuple[str, ...]:
     """The variables in the order of the table; each must be one, and stand once."""
     known = set(overview.names)

@@ -129,6 +129,10 @@ class DecisionView(View):
     instead: list[InsteadView] = Field(
         description="If it is refused: the largest tables within it that can be asked for."
     )
+    perturbed: str | None = Field(
+        description="If it is refused as unsafe and the terms offer it: the address of a perturbed "
+        "table, which keeps all that is out and is no count of the data."
+    )
     address: str | None = Field(description="Of the table, if it is out.")
     ticket: str | None = Field(description="Where the outcome of a pending request will be.")
 

@@ -22,10 +22,12 @@ from discreet.server.showing.naming import (
     chosen,
     dataset_address,
     margin_path,
+    perturbed_data,
     read_margin,
     read_where,
     table_address,
 )
+from discreet.server.showing.perturbed import INSTEAD, offers
 from discreet.server.showing.shapes import (
     AboutView,
     DatasetItem,
@@ -188,7 +190,16 @@ def decision_view(services: Services, slug: str, decided: Decided) -> DecisionVi
         instead=_instead(services, overview, decided.margin) if refused else [],
         address=address,
         ticket=f"{dataset_address(slug)}/requests/{decided.number}" if pending else None,
+        perturbed=_perturbed(services, overview, decided) if refused else None,
     )
+
+
+def _perturbed(services: Services, overview: Overview, decided: Decided) -> str | None:
+    """Where a perturbed table can be had instead."""
+    if decided.why not in INSTEAD or not offers(overview, decided.margin):
+        return None
+    number = services.perturbed.newest(overview.slug)
+    return None if number is None else perturbed_data(overview.slug, number, decided.margin)
 
 
 def ticket_view(services: Services, slug: str, number: int, actor: str | None) -> TicketView | None:

@@ -1,0 +1,162 @@
+"""What rules say of printed sheets: what is shown, what follows, and what is proven not to."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.decision.batch.case import SheetCase
+from discreet.decision.batch.demands import Demand
+from discreet.decision.law.verdict import Reason, Verdict
+from discreet.effort import Clock, Effort
+from discreet.intruder.bounds.result import Rung
+from discreet.intruder.sums.audit import Audit, audit
+from discreet.intruder.sums.propagate import propagate
+from discreet.look.words import plural
+from discreet.release.printed import Printed
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+MOST_ALONE = 300  # contributors who know their own cell, each an intruder
+
+
+class Looked:
+    """Printed sheets, looked at once for all rules."""
+
+    def __init__(
+        self, case: SheetCase, printed: Printed, about: Bools | None, effort: float, clock: Clock
+    ) -> None:
+        self.case, self.printed, self.effort, self.clock = case, printed, effort, clock
+        cells = len(case.cells.values)
+        self.about = np.ones(cells, bool) if about is None else about
+        self.shown = np.zeros(cells, bool)
+        self.shown[: case.cells.printed] = printed.lower == printed.upper
+
+    def reason(self, demand: Demand) -> Reason | None:
+        """Shown, or known too closely: FAIL; not proven as the policy asks: REVIEW."""
+        kept = self.about[demand.cells]
+        cells = demand.cells[kept]
+        if not len(cells):
+            return None
+        if len(bare := cells[self.shown[cells]]):
+            text = f"{self.case.named(int(bare[0]))} is shown{_more(len(bare))}: {demand.why}."
+            return Reason(demand.rule, Verdict.FAIL, text, self.case.listed(bare))
+        number = plural(len(cells), "cell")
+        if len(broken := cells[self.broken[cells]]):
+            low, high = self.ends(int(broken[0]))
+            text = (
+                f"{self.case.named(int(broken[0]))} follows from what is printed to within "
+                f"{low:,.6g} to {high:,.6g}{_more(len(broken))}: {demand.why}."
+            )
+            return Reason(demand.rule, Verdict.FAIL, text, self.case.listed(broken))
+        proven = self.proven[cells]
+        if demand.group is not None:  # a share of what is hidden itself is not bounded
+            proven &= self.shown[demand.group[kept]]
+        rung = Rung(self.case.policy.bounds.proof)
+        if rung is Rung.OUTER:
+            text = f"{number} keep what is asked by outer bounds, which the policy accepts."
+            return Reason(demand.rule, Verdict.PASS, text, rung=Rung.OUTER)
+        if proven.all():
+            kind = "whole numbers" if rung is Rung.INTEGER and self.case.whole else "fractions"
+            text = f"{number} keep what is asked, shown by tables of {kind}."
+            return Reason(demand.rule, Verdict.PASS, text)
+        doubt = cells[~proven]
+        if self.case.system.outer:
+            why = "all tables together are too large to list"
+        elif self.case.rough[doubt].all():
+            why = "they lie below several tables, and none prints them"
+        else:
+            why = "no tables were found that show it"
+        text = (
+            f"of {number}, {len(doubt):,} keep what is asked by outer bounds, and that is not "
+            f"proven: {why}."
+        )
+        return Reason(demand.rule, Verdict.REVIEW, text, self.case.listed(doubt), rung=Rung.OUTER)
+
+    @cached_property
+    def targets(self) -> Ints:
+        """The cells that some rule asks about and nobody prints."""
+        asked = np.zeros(len(self.about), bool)
+        for demand in self.case.demands:
+            asked[demand.cells] = True
+        return np.flatnonzero(asked & self.about & ~self.shown)
+
+    @cached_property
+    def closely(self) -> tuple[Ints, Audit | None, bool]:
+        """Cells whose parts can be listed, what tables show of them, and whether to all."""
+        cells = self.targets[~self.case.rough[self.targets]]
+        if not len(cells):
+            return cells, None, True
+        hidden = self.printed.hidden
+        alone = [own for own in self.case.intruders if hidden[list(own)].all()]
+        most = Effort(self.effort).of(MOST_ALONE)
+        found = audit(
+            self.printed,
+            self.case.asked(cells),
+            values=self.case.values,
+            fine=self.case.cells.fine,
+            intruders=alone[:most],
+            effort=self.effort,
+            seconds=self.clock,
+        )
+        return cells, found, len(alone) <= most
+
+    @cached_property
+    def roughly(self) -> tuple[Ints, Floats, Floats]:
+        """Outer bounds of the others, from one row after the other."""
+        cells = self.targets[self.case.rough[self.targets]]
+        if not len(cells):
+            return cells, np.zeros(0), np.zeros(0)
+        from scipy.sparse import vstack
+
+        system = self.case.system
+        some = np.isfinite(self.printed.upper) | (self.printed.lower > 0)
+        rows = np.flatnonzero(some)
+        matrix = vstack([system.sums[rows], system.agree], format="csr")
+        none = np.zeros(system.agree.shape[0])
+        lower, upper = propagate(
+            matrix,
+            np.r_[self.printed.lower[rows], none],
+            np.r_[self.printed.upper[rows], none],
+            np.broadcast_to(self.printed.least, system.columns).astype(float),
+            np.broadcast_to(self.printed.most, system.columns).astype(float),
+            self.printed.whole,
+            1e-9 * max(1.0, float(self.case.values.max(initial=1.0))),
+        )
+        within = self.case.cells.targets[cells]
+        return cells, np.asarray(within @ lower), np.asarray(within @ upper)
+
+    @cached_property
+    def broken(self) -> Bools:
+        found = np.zeros(len(self.about), bool)
+        cells, looked, _ = self.closely
+        if looked is not None:
+            found[cells] = looked.broken
+        cells, low, high = self.roughly
+        found[cells] = ~self.case.asked(cells).given(low, high, 1e-6)
+        return found
+
+    @cached_property
+    def proven(self) -> Bools:
+        found = np.zeros(len(self.about), bool)
+        cells, looked, everybody = self.closely
+        if looked is not None and everybody and not self.case.system.outer:
+            whole = self.case.policy.bounds.proof == Rung.INTEGER
+            found[cells] = looked.safe if whole else looked.safe | looked.linear
+        return found
+
+    def ends(self, cell: int) -> tuple[float, float]:
+        cells, looked, _ = self.closely
+        if looked is not None and cell in cells:
+            at = int(np.searchsorted(cells, cell))
+            return float(looked.low[at]), float(looked.high[at])
+        cells, low, high = self.roughly
+        at = int(np.searchsorted(cells, cell))
+        return float(low[at]), float(high[at])
+
+
+def _more(number: int) -> str:
+    return f", and {plural(number - 1, 'more cell')} like it" if number > 1 else ""
