@@ -107,8 +107,8 @@ NAMES = ("Sector", "Region", "Size", "Legal", "OwnerAge", "Sex", "Export", "Fami
 def tables() -> str:
     """The year's forty tables, as `tables.toml`: counts, weighted counts, turnover."""
     parts = [
-        '[codings.Age78]\nvariable = "OwnerAge"\ncuts = [78]\n',
         '[codings.Age79]\nvariable = "OwnerAge"\ncuts = [79]\n',
+        '[codings.Age80]\nvariable = "OwnerAge"\ncuts = [80]\n',
     ]
     pairs = [
         "Sector*Region", "Sector*Size", "Region*Size", "Region*Legal", "Size*Legal", "Region*Sex",
@@ -118,8 +118,8 @@ def tables() -> str:
     ]  # fmt: skip
     counts = [(f"C{i}", v, "") for i, v in enumerate(pairs, 1)]
     counts += [
-        ("C22", "Region*Age78", ""),
-        ("C23", "Region*Age79", ""),
+        ("C22", "Region*Age79", ""),
+        ("C23", "Region*Age80", ""),
         ("C24", "Region*Size*Legal", "levels = { Region = 1 }"),
         ("C25", "Sector*Size*Sex", "levels = { Sector = 1 }"),
         ("C26", "Region*Size", 'where = { Sex = ["f"] }'),

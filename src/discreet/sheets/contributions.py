@@ -52,7 +52,7 @@ class Contributions:
         """Add up the records' contributions in every cell, and keep the largest of each."""
         amount = _amounts(records, measure)
         weight = records.numbers[measure.weight] if measure.weight else np.ones(len(records))
-        fine = system.fine(records.codes, amount * weight)
+        fine = system.fine(records.codes, printed_amounts(records, measure))
         openly = open_columns(system)
         values = np.concatenate([system.sums @ fine, fine[openly]])
         cells = len(values)
@@ -116,6 +116,20 @@ def open_columns(system: System) -> Ints:
     single = np.flatnonzero(np.diff(system.sums.indptr) == 1)
     shown = system.sums.indices[system.sums.indptr[single]]
     return np.setdiff1d(np.arange(system.columns), shown)
+
+
+def printed_amounts(records: Records, measure: Measure) -> Floats:
+    """What each record adds to a printed cell, in steps so small that no sum rounds.
+
+    A step is 2^-50 of the total or less, so that sums of any cells are exact in any order.
+    """
+    amount = _amounts(records, measure)
+    if measure.weight:
+        amount = amount * records.numbers[measure.weight]
+    if not (total := float(amount.sum())) or (measure.value is None and not measure.weight):
+        return amount
+    step = 2.0 ** (np.ceil(np.log2(total)) - 50)
+    return np.asarray(np.rint(amount / step) * step)
 
 
 def _amounts(records: Records, measure: Measure) -> Floats:

@@ -156,7 +156,7 @@ class SheetCase:
                 inner = self.system.sums[rows.ravel()] @ column > 0
                 found[rows.ravel()] = inner
         found[: self.cells.printed] &= ~self.rows_of()
-        return found
+        return np.asarray(found)
 
     @property
     def _sheets(self) -> list[tuple[Sheet, Ints]]:

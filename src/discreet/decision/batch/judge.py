@@ -389,7 +389,7 @@ def _below(case: SheetCase, places: Sequence[int]) -> NDArray[np.bool_]:
         if sheet.status is Status.WATCHED:
             touched = case.system.sums[own.ravel()] @ columns > 0
             rows[own.ravel()[touched]] = True
-    return np.r_[rows, columns[case.cells.open_columns]]
+    return np.asarray(np.r_[rows, columns[case.cells.open_columns]])
 
 
 def _softened(reason: Reason) -> Reason:

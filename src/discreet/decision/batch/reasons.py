@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +16,7 @@ from discreet.effort import Clock, Effort
 from discreet.intruder.bounds.result import Rung
 from discreet.intruder.sums.audit import Audit, audit
 from discreet.intruder.sums.propagate import propagate
+from discreet.intruder.sums.protection import Protection
 from discreet.look.words import plural
 from discreet.release.printed import Printed
 
@@ -93,16 +96,50 @@ class Looked:
         hidden = self.printed.hidden
         alone = [own for own in self.case.intruders if hidden[list(own)].all()]
         most = Effort(self.effort).of(MOST_ALONE)
-        found = audit(
-            self.printed,
-            self.case.asked(cells),
+        asked, everybody = self.case.asked(cells), len(alone) <= most
+        fewer = self._fewer()
+        if fewer is None:
+            return cells, self._audit(self.printed, asked, alone[:most]), everybody
+        # tables that differ from the true one only below hidden cells are tables, too
+        first = self._audit(fewer, asked, alone[:most])
+        found = dataclasses.replace(first, broken=np.zeros(len(cells), bool))
+        if len(rest := np.flatnonzero(~first.safe)):
+            again = self._audit(self.printed, asked.take(rest), alone[:most])
+            for name in ("safe", "broken", "linear", "whole", "low", "high"):
+                getattr(found, name)[rest] = getattr(again, name)
+            found = dataclasses.replace(found, stopped=first.stopped or again.stopped)
+        return cells, found, everybody
+
+    def _audit(self, printed: Printed, asked: Protection, alone: Sequence[Sequence[int]]) -> Audit:
+        return audit(
+            printed,
+            asked,
             values=self.case.values,
             fine=self.case.cells.fine,
-            intruders=alone[:most],
+            intruders=alone,
             effort=self.effort,
             seconds=self.clock,
         )
-        return cells, found, len(alone) <= most
+
+    def _fewer(self) -> Printed | None:
+        """The same with all fine cells known that do not lie below a hidden one; None if few do."""
+        system, fine = self.case.system, self.case.cells.fine
+        hidden = np.flatnonzero(
+            self.printed.hidden[: self.case.cells.printed] & self.case.rows_of()
+        )
+        free = np.zeros(system.columns, bool)
+        for part in system.parts:
+            inside = slice(part.start, part.start + part.size)
+            sums = system.sums[hidden][:, inside]
+            size = np.diff(sums.indptr)
+            small = sums[(size > 0) & (size <= max(1, part.size // 50))]
+            free[inside][small.indices] = True
+        free[self.case.cells.open_columns[~self.case.rough[self.case.cells.printed :]]] = True
+        if 2 * free.sum() > system.columns:
+            return None
+        least = np.where(free, self.printed.least, fine)
+        most = np.where(free, self.printed.most, fine)
+        return dataclasses.replace(self.printed, least=least, most=most)
 
     @cached_property
     def roughly(self) -> tuple[Ints, Floats, Floats]:
@@ -147,6 +184,12 @@ class Looked:
             whole = self.case.policy.bounds.proof == Rung.INTEGER
             found[cells] = looked.safe if whole else looked.safe | looked.linear
         return found
+
+    @property
+    def lacking(self) -> Ints:
+        """Rows and fine cells, by their numbers in the system, that are not proven."""
+        cells, looked, _ = self.closely
+        return self.case.rows(cells[:0] if looked is None else cells[~looked.safe])
 
     def ends(self, cell: int) -> tuple[float, float]:
         cells, looked, _ = self.closely
