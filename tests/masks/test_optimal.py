@@ -7,7 +7,7 @@ from discreet.errors import DataError
 from discreet.intruder.sums.protection import Protection
 from discreet.masks.suppress.optimal import optimal
 from sumcases import counted, crossed, two_codings
-from suppressioncases import COSTS, compare, protects
+from suppressioncases import COSTS, compare, problem, protects
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (2, 2, 2)])
@@ -34,6 +34,22 @@ def test_fine_cells_that_no_sheet_prints():
             fewer = found.hidden.copy()
             fewer[other] = False
             assert not protects(system, values, fewer, asked, 0)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e7])
+def test_magnitudes(scale):
+    """The unit of the values changes nothing but the cost."""
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        system, values, primary, forced, asked = problem((3, 3), 0, rng)
+        wide = Protection(asked.rows, asked.low * scale, asked.high * scale, asked.width * scale)
+        try:
+            one = optimal(system, values, primary, asked, forced=forced)
+        except DataError:
+            continue
+        other = optimal(system, values * scale, primary, wide, forced=forced)
+        assert other.cost == pytest.approx(one.cost * scale)
+        assert protects(system, values, other.hidden, asked, 0)
 
 
 def test_never_dearer_than_the_start():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.decision.batch.judge import first_reason
+from discreet.decision.batch.judged import first_reason
 from discreet.decision.law.verdict import Verdict
 from discreet.look.words import number, plural
 from discreet.report.page import Findings, Page, Points, Rows, Say, Section
 
 if TYPE_CHECKING:
-    from discreet.decision.batch.judge import Batch
+    from discreet.decision.batch.judged import Batch
 
 MOST = 200
 

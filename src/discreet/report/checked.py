@@ -34,6 +34,7 @@ from discreet.report.checking.texts import (
 )
 from discreet.report.checking.workbook import read_workbook
 from discreet.report.page import Facts, Findings, Page, Say, Section, data_file
+from discreet.sheets.contributions import printed_amounts
 from discreet.sheets.records import Records
 from discreet.sheets.released import MANIFEST, read_manifest, read_released, sheets_of
 from discreet.sheets.sheet import Measure, Sheet
@@ -114,11 +115,12 @@ def check(
 ) -> Checked:
     """Read every file of a release again and look for what should not be there.
 
-    `values_of` gives the true values of the rows of a system whose sheets have one measure; without
-    it nothing is compared with the data, and the verdict is REVIEW at best. A hidden cell must be
-    able to range over `width`: 1 for counts, anything for sums. `released` are folders that are out
-    already: what they show is added up with the rest, and what they hide must stay hidden.
-    `impossible` are combinations of codes that nobody has, as everybody knows.
+    `values_of` gives the true values of the rows of a system whose sheets have one measure, and
+    behind them those of its fine cells if it has them; without it nothing is compared with the
+    data, and the verdict is REVIEW at best. A hidden cell must be able to range over `width`: 1 for
+    counts, anything for sums. `released` are folders that are out already: what they show is added
+    up with the rest, and what they hide must stay hidden. `impossible` are combinations of codes
+    that nobody has, as everybody knows.
     """
     folder, clock, variables = Path(folder), Clock.of(seconds), tuple(variables)
     manifest = read_manifest(folder)
@@ -167,16 +169,12 @@ def check(
 
 
 def values_from(records: Records) -> Values:
-    """What records add up to in the rows of a system whose sheets have one measure."""
+    """What records add up to in the rows of a system whose sheets have one measure, and below."""
 
     def values(system: System) -> Floats:
-        measure = system.sheets[0].measure
-        amount = records.people.astype(float)
-        if measure.value is not None:
-            amount = amount * records.numbers[measure.value]
-        if measure.weight is not None:
-            amount = amount * records.numbers[measure.weight]
-        return np.asarray(system.sums @ system.fine(records.codes, amount))
+        amounts = printed_amounts(records, system.sheets[0].measure)
+        fine = system.fine(records.codes, amounts)
+        return np.concatenate([system.sums @ fine, fine])
 
     return values
 
@@ -202,8 +200,11 @@ def _joint(
     own = [table for table in tables if _printed(table.sheet) == measure]
     alike = [dataclasses.replace(table.sheet, measure=plain) for table in own]
     system = System.of(alike)
-    truth = None if values_of is None else np.asarray(values_of(system), float)[: system.cells]
-    return Joint(system, tuple(own), truth)
+    if values_of is None:
+        return Joint(system, tuple(own), None)
+    values = np.asarray(values_of(system), float)
+    fine = values[system.cells :] if len(values) > system.cells else None
+    return Joint(system, tuple(own), values[: system.cells], fine)
 
 
 def _read(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, Found], list[Finding]]:

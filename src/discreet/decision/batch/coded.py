@@ -19,6 +19,7 @@ from discreet.sheets.grouping import Grouping
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import Ints, atoms_of
+from discreet.table.formula import Formula
 from discreet.table.table import Table
 
 HIDDEN = "suppressed"
@@ -79,14 +80,22 @@ class Coded:
         )
 
     def release(self, printed: Printed, sheets: Sequence[int]) -> Release | None:
-        """What is printed of some sheets, cell by cell; None if not even the total is."""
+        """What is printed of some sheets; None if not even the total is.
+
+        A sheet that hides nothing is a margin, of others each cell is told.
+        """
         known: dict[tuple[tuple[str, str], ...], Known] = {}
-        total = False
+        margins, total = [], False
         for number in sheets:
-            sheet, rows = printed.system.sheets[number], printed.system.places[number]
+            sheet, rows = printed.system.sheets[number], printed.system.places[number].ravel()
+            shown = printed.lower[rows] == printed.upper[rows]
+            if shown.all() and exact(sheet):
+                margins.append(self.margin(sheet))
+                total = True
+                continue
             axes = [self._lines(g) for g in (*sheet.groupings, *sheet.where)]
             shape = (*sheet.shape, *(1 for _ in sheet.where))
-            for place, row in zip(np.ndindex(shape), rows.ravel().tolist(), strict=True):
+            for place, row in zip(np.ndindex(shape), rows.tolist(), strict=True):
                 pairs = (lines[at] for lines, at in zip(axes, place, strict=True))
                 cell = tuple(pair for pair in pairs if pair is not None)
                 low, high = printed.lower[row], printed.upper[row]
@@ -98,8 +107,12 @@ class Coded:
                 known[cell] = Known(cell, int(np.ceil(low)), most, why)
         if not total:
             return None
-        release = Release(self.table.variables, (self.table.margin(()),), tuple(known.values()))
-        return release.excluding(self.table)
+        wanted = Formula.of([m for m in margins if m], self.table.names)
+        tables = [self.table.margin(m) for m in wanted.frontier.margins] if wanted.sets else []
+        found = Release(
+            self.table.variables, tuple(tables or [self.table.margin(())]), tuple(known.values())
+        )
+        return found.excluding(self.table)
 
     def _lines(self, grouping: Grouping) -> list[tuple[str, str] | None]:
         """Each line as a category of a partition; None for everybody."""

@@ -5,24 +5,22 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.coded import Coded, exact
-from discreet.decision.law.assess import Provenance, provenance_of
+from discreet.decision.batch.judged import Batch, Blame, Judged, first_reason
+from discreet.decision.law.assess import provenance_of
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
-from discreet.look.result import Paged
 from discreet.look.words import plural
 from discreet.release.printed import Printed
 from discreet.release.release import Release
@@ -31,122 +29,9 @@ from discreet.sheets.sheet import Measure, Sheet, Status
 from discreet.table.formula import Formula
 
 MOST_LAW = 100_000  # cells of all variables of some sheets together
+MOST_OUTER = 20_000_000  # where outer bounds are enough
 MOST_TRIED = 200  # sets of sheets, to find the largest part
 BY_CELLS = {"published cells", "small counts", "attribute disclosure", "hidden categories"}
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A sheet, or several: the verdict, and what each rule found."""
-
-    names: tuple[str, ...]
-    reasons: tuple[Reason, ...]
-
-    @property
-    def verdict(self) -> Verdict:
-        return worst(reason.verdict for reason in self.reasons)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "tables": list(self.names),
-            "verdict": str(self.verdict),
-            "reasons": [
-                {"rule": r.rule, "verdict": str(r.verdict), "text": r.text, "cells": list(r.cells)}
-                for r in self.reasons
-            ],
-        }
-
-
-@dataclass(frozen=True)
-class Blame:
-    """The fewest sheets that tell something together which none of them tells alone."""
-
-    names: tuple[str, ...]
-    text: str
-
-
-@dataclass(frozen=True, eq=False)
-class Batch(Paged):
-    """Verdicts for sheets one by one and together with what is out, and the part that can go.
-
-    `proven`: no larger part can go, by the rules that were asked.
-    """
-
-    sheets: tuple[Sheet, ...]
-    policy: Policy
-    each: tuple[Judged, ...]
-    together: Judged
-    blames: tuple[Blame, ...]
-    part: tuple[str, ...]
-    part_judged: Judged
-    proven: bool
-    provenance: Provenance
-    said: tuple[str, ...] = ()
-    stopped: str | None = None
-    cases: tuple[SheetCase, ...] = field(default=(), repr=False)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Of all wanted sheets, with what is out."""
-        return worst((self.together.verdict, *(judged.verdict for judged in self.each)))
-
-    def __repr__(self) -> str:
-        safe = sum(judged.verdict is Verdict.PASS for judged in self.each)
-        return (
-            f"Batch({self.verdict}: {safe} of {plural(len(self.each), 'table')} pass by "
-            f"themselves, {len(self.part)} can go together)"
-        )
-
-    def to_frame(self, kind: str = "pandas") -> Any:
-        """One row a table: its verdict, and the first reason against it."""
-        import pandas as pd
-
-        frame = pd.DataFrame(
-            {
-                "table": [judged.names[0] for judged in self.each],
-                "title": [sheet.title for sheet in self.wanted],
-                "verdict": [str(judged.verdict) for judged in self.each],
-                "goes": [judged.names[0] in self.part for judged in self.each],
-                "reason": [first_reason(judged) for judged in self.each],
-            }
-        )
-        if kind == "pandas":
-            return frame
-        import polars as pl
-
-        return pl.from_pandas(frame)
-
-    @property
-    def wanted(self) -> tuple[Sheet, ...]:
-        return tuple(sheet for sheet in self.sheets if sheet.status is Status.WANTED)
-
-    def to_json(self) -> dict[str, Any]:
-        """The document that `discreet assess --tables ... --json` prints."""
-        titles = {sheet.name: sheet.title for sheet in self.sheets}
-        return {
-            "verdict": str(self.verdict),
-            "stopped": self.stopped,
-            "tables": [
-                judged.to_json()
-                | {"name": judged.names[0], "title": titles[judged.names[0]],
-                   "goes": judged.names[0] in self.part}
-                for judged in self.each
-            ],
-            "together": self.together.to_json(),
-            "blame": [{"tables": list(b.names), "text": b.text} for b in self.blames],
-            "part": {"tables": list(self.part), "largest": self.proven} | {
-                "verdict": str(self.part_judged.verdict)},
-            "out": [s.name for s in self.sheets if s.status is Status.OUT],
-            "assumptions": list(self.said),
-            "policy": {"name": self.policy.name} | self.policy.to_dict(),
-            "provenance": vars(self.provenance),
-        }  # fmt: skip
-
-
-def first_reason(judged: Judged) -> str:
-    """The gravest reason's text, if it is one against."""
-    against = [r for r in judged.reasons if r.verdict is judged.verdict is not Verdict.PASS]
-    return against[0].text if against else ""
 
 
 def judge_batch(
@@ -315,7 +200,7 @@ class Judge:
             release = Release.margins(coded.table, formula) if formula.sets else None
             if release is None:
                 return ()
-        if release is None or coded.table.axes.cells > Effort(self.effort).of(MOST_LAW):
+        if release is None or too_large(coded, self.policy, self.effort):
             return None
         decision = decide(coded.table, release, self.policy, seconds=self.clock.left)
         whole = [i for i, sheet in enumerate(sheets) if exact(sheet)]
@@ -390,6 +275,12 @@ def _below(case: SheetCase, places: Sequence[int]) -> NDArray[np.bool_]:
             touched = case.system.sums[own.ravel()] @ columns > 0
             rows[own.ravel()[touched]] = True
     return np.asarray(np.r_[rows, columns[case.cells.open_columns]])
+
+
+def too_large(coded: Coded, policy: Policy, effort: float) -> bool:
+    """Has the table of some sheets too many cells for the law?"""
+    most = MOST_OUTER if policy.bounds.proof == "outer" else MOST_LAW
+    return coded.table.axes.cells > Effort(effort).of(most)
 
 
 def _softened(reason: Reason) -> Reason:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.coded import Coded
-from discreet.decision.batch.judge import BY_CELLS, MOST_LAW
+from discreet.decision.batch.judge import BY_CELLS, too_large
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
@@ -69,11 +69,11 @@ class Work:
 
     def _law(self, case: SheetCase, printed: Printed) -> tuple[Reason, ...] | None:
         shown = [i for i, s in enumerate(case.system.sheets) if s.status is not Status.WATCHED]
-        if sum(case.system.sheets[i].cells for i in shown) > Effort(self.effort).of(MOST_KNOWN):
-            return None
         coded = Coded.of(self.records, [case.system.sheets[i] for i in shown])
         release = coded.release(printed, shown)
-        if release is None or coded.table.axes.cells > Effort(self.effort).of(MOST_LAW):
+        if release is None or too_large(coded, self.policy, self.effort):
+            return None
+        if len(release.known) > Effort(self.effort).of(MOST_KNOWN):
             return None
         return decide(coded.table, release, self.policy, seconds=self.clock.left).reasons
 

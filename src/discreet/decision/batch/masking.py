@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
-from discreet.decision.batch.judge import Judged
+from discreet.decision.batch.judged import Judged
 from discreet.decision.batch.makers import MAKERS
 from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.law.assess import Provenance, provenance_of

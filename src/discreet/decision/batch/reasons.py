@@ -15,6 +15,7 @@ from discreet.decision.law.verdict import Reason, Verdict
 from discreet.effort import Clock, Effort
 from discreet.intruder.bounds.result import Rung
 from discreet.intruder.sums.audit import Audit, audit
+from discreet.intruder.sums.below import below_hidden
 from discreet.intruder.sums.propagate import propagate
 from discreet.intruder.sums.protection import Protection
 from discreet.look.words import plural
@@ -97,7 +98,11 @@ class Looked:
         alone = [own for own in self.case.intruders if hidden[list(own)].all()]
         most = Effort(self.effort).of(MOST_ALONE)
         asked, everybody = self.case.asked(cells), len(alone) <= most
-        fewer = self._fewer()
+        rough = self.case.rough[self.case.cells.printed :]
+        free = np.zeros(self.case.system.columns, bool)
+        free[self.case.cells.open_columns[~rough]] = True
+        hidden = self.printed.hidden & self.case.rows_of()
+        fewer = below_hidden(self.printed, self.case.cells.fine, hidden=hidden, free=free)
         if fewer is None:
             return cells, self._audit(self.printed, asked, alone[:most]), everybody
         # tables that differ from the true one only below hidden cells are tables, too
@@ -120,26 +125,6 @@ class Looked:
             effort=self.effort,
             seconds=self.clock,
         )
-
-    def _fewer(self) -> Printed | None:
-        """The same with all fine cells known that do not lie below a hidden one; None if few do."""
-        system, fine = self.case.system, self.case.cells.fine
-        hidden = np.flatnonzero(
-            self.printed.hidden[: self.case.cells.printed] & self.case.rows_of()
-        )
-        free = np.zeros(system.columns, bool)
-        for part in system.parts:
-            inside = slice(part.start, part.start + part.size)
-            sums = system.sums[hidden][:, inside]
-            size = np.diff(sums.indptr)
-            small = sums[(size > 0) & (size <= max(1, part.size // 50))]
-            free[inside][small.indices] = True
-        free[self.case.cells.open_columns[~self.case.rough[self.case.cells.printed :]]] = True
-        if 2 * free.sum() > system.columns:
-            return None
-        least = np.where(free, self.printed.least, fine)
-        most = np.where(free, self.printed.most, fine)
-        return dataclasses.replace(self.printed, least=least, most=most)
 
     @cached_property
     def roughly(self) -> tuple[Ints, Floats, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.law.verdict import Verdict
-from discreet.effort import Seconds
+from discreet.effort import Clock, Seconds
 from discreet.errors import DisclosureError
+from discreet.intruder.sums.below import below_hidden
+from discreet.intruder.sums.intervals import Intervals, intervals
 from discreet.look.words import number, plural
 from discreet.release.printed import Printed
 from discreet.report.checking.found import Finding
@@ -26,11 +29,13 @@ Impossible = Mapping[tuple[str, ...], Iterable[tuple[int, ...]]]
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The tables of one measure as one system of sums; `truth` are the true values of its rows."""
+    """The tables of one measure as one system of sums; `truth` are the true values of its rows,
+    and `fine` those of its fine cells, where the data are known."""
 
     system: System
     tables: tuple[Judged, ...]
     truth: Floats | None
+    fine: Floats | None = None
 
     def true_values(self) -> dict[str, Floats]:
         """By table, in its shape."""
@@ -91,8 +96,6 @@ def by_sums(
 
     Only tables whose shown cells are exact are added up; what others hide is not judged.
     """
-    from discreet.intruder.sums.intervals import intervals
-
     system, found = joint.system, [*_perturbed(joint)]
     lower, upper, targets = _limits(joint)
     if not len(targets):
@@ -101,14 +104,14 @@ def by_sums(
     if whole:
         lower[targets] = np.maximum(lower[targets], _floor(joint, targets))
     most: Any = np.where(system.closed(impossible), 0.0, math.inf) if impossible else math.inf
+    wanted, forgiven = _wanted(joint, targets, width, whole, upper)
     try:
         printed = Printed(system, lower, upper, whole, most=most)
         with np.errstate(invalid="ignore"):  # ends without limit
-            known = intervals(printed, targets, effort=effort, seconds=seconds)
+            known = _known(joint, printed, targets, wanted, effort, Clock.of(seconds))
     except DisclosureError as error:
         found.append(Finding("contradiction", Verdict.FAIL, f"the printed cells disagree: {error}"))
         return found, 0.0
-    wanted, forgiven = _wanted(joint, targets, width, whole, upper)
     ends = (known.seen_low, known.seen_high) if whole else (known.fit_low, known.fit_high)
     apart = np.where(ends[1] >= ends[0], ends[1] - ends[0], 0.0)  # in tables that were found
     for place, row in enumerate(targets.tolist()):
@@ -129,6 +132,31 @@ def by_sums(
     if known.stopped:
         found.append(Finding("not judged", Verdict.REVIEW, known.stopped))
     return found, float(apart.min())
+
+
+def _known(
+    joint: Joint,
+    printed: Printed,
+    targets: NDArray[np.int64],
+    wanted: Floats,
+    effort: float,
+    clock: Clock,
+) -> Intervals:
+    """The intervals; those that tables near the true one show wide enough need no others."""
+    fewer = None if joint.fine is None else below_hidden(printed, joint.fine)
+    if fewer is None:
+        return intervals(printed, targets, effort=effort, seconds=clock)
+    first = intervals(fewer, targets, effort=effort, seconds=clock)
+    ends = (first.seen_low, first.seen_high) if printed.whole else (first.fit_low, first.fit_high)
+    narrow = np.flatnonzero(~(ends[1] - ends[0] >= wanted))
+    first.lower[:], first.upper[:] = 0.0, math.inf  # outer bounds of fewer tables are none
+    if len(narrow):
+        again = intervals(printed, targets[narrow], effort=effort, seconds=clock)
+        for field in dataclasses.fields(again):
+            values = getattr(again, field.name)
+            if isinstance(values, np.ndarray) and len(values) == len(narrow):
+                getattr(first, field.name)[narrow] = values
+    return first
 
 
 def _perturbed(joint: Joint) -> Iterator[Finding]:

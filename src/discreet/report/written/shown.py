@@ -81,7 +81,7 @@ def shown(masked: Sequence[Masked], decimals: int | None) -> tuple[Shown, ...]:
     found: list[Shown] = []
     for one in masked:
         for sheet in one.system.sheets:
-            if sheet.status is Status.OUT:
+            if sheet.status is not Status.WANTED:
                 continue
             if any(sheet.name == other.sheet.name for other in found):
                 raise OutputError(f"two tables are called {sheet.name!r}; rename one.")

@@ -1,0 +1,180 @@
+"""What is to be hidden, what may be, and what it costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.errors import DataError, DisclosureError
+from discreet.intruder.sums.protection import Protection, target_sums
+from discreet.sheets.system import System
+from discreet.solver import Limit, Program, Sums
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+NODES = 2_000
+
+
+class Unprotectable(DisclosureError):
+    """A cell that no suppression can protect."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Cells with their costs, infinite where a cell must be published, 0 where it is hidden anyway.
+
+    `fine` is a table with these values; where a fine cell is not printed, any one of them. All of
+    this in a `unit` in which amounts are of a size that a solver is good at.
+    """
+
+    system: System
+    values: Floats
+    fine: Floats
+    targets: Protection
+    primary: Bools
+    costs: Floats
+    floor: Floats
+    ceiling: Floats
+    intruders: tuple[Ints, ...] = ()
+    whole: bool = True
+    least: float = 0.0
+    most: float = math.inf
+    unit: float = 1.0
+
+    def scaled(self) -> Problem:
+        """Amounts in a power of two, so that the largest change is near 100,000."""
+        if self.whole:
+            return self
+        unit = 2.0 ** round(math.log2(self.cap / 1e5))
+        asked = self.targets
+        return dataclasses.replace(
+            self,
+            values=self.values / unit,
+            fine=self.fine / unit,
+            targets=Protection(asked.rows, asked.low / unit, asked.high / unit, asked.width / unit),
+            floor=self.floor / unit,
+            ceiling=self.ceiling / unit,
+            unit=unit,
+        )
+
+    @cached_property
+    def single(self) -> Bools:
+        """Rows that are one fine cell."""
+        return np.asarray(np.diff(self.system.sums.indptr) == 1)
+
+    @cached_property
+    def printed(self) -> Ints:
+        """The row that each fine cell is, -1 where it is not printed."""
+        return printed_alone(self.system)
+
+    @cached_property
+    def base(self) -> Floats:
+        """The targets' values."""
+        return np.asarray(target_sums(self.system, self.targets.rows) @ self.fine)
+
+    @cached_property
+    def needs(self) -> Floats:
+        """How far each target must go up, down, and both together: targets x 3."""
+        up = np.maximum(self.targets.high - self.base, 0.0)
+        down = np.maximum(self.base - self.targets.low, 0.0)
+        return np.stack([up, down, np.maximum(self.targets.width, 0.0)], 1)
+
+    @cached_property
+    def cap(self) -> float:
+        """A change beyond this is never needed."""
+        needs = self.needs[np.isfinite(self.needs)]
+        return 8.0 * (float(needs.max(initial=0.0)) or 1.0)
+
+    @cached_property
+    def exact(self) -> bool:
+        """Is the table, and with it each whole change of it, one of whole numbers?"""
+        return self.whole and bool((self.fine == np.round(self.fine)).all())
+
+    @property
+    def direct(self) -> bool:
+        """Is every fine cell printed?"""
+        return bool((self.printed >= 0).all())
+
+    @property
+    def below(self) -> Floats:
+        """How far each hidden cell may fall."""
+        return self.values - self.floor
+
+    @property
+    def above(self) -> Floats:
+        return np.minimum(self.ceiling - self.values, self.cap)
+
+    def lacking(self, reach: Floats, slack: float = 1e-6) -> Bools:
+        """Targets that the moves down and up so far leave without what is asked."""
+        given = self.targets.given(self.base + reach[0], self.base + reach[1], slack)
+        return np.asarray(~given)
+
+    def name(self, row: int) -> str:
+        """How a sentence names a row."""
+        if row >= self.system.cells:
+            label = self.system.column_label(row - self.system.cells)
+            return f"the cell {label}, which no table prints,"
+        sheet, cell = self.system.home(row)
+        return f"{sheet.label(cell)} of table {sheet.name!r}"
+
+
+def printed_alone(system: System) -> Ints:
+    """The row that each fine cell is, -1 where it is not printed."""
+    sums = system.sums
+    alone = np.flatnonzero(np.diff(sums.indptr) == 1)
+    found = np.full(system.columns, -1, np.int64)
+    found[sums.indices[sums.indptr[alone]]] = alone
+    return found
+
+
+def priced(values: Floats, costs: str | ArrayLike) -> Floats:
+    """What hiding each cell costs: its value, 1, the logarithm, or as given; never 0."""
+    if isinstance(costs, str):
+        size = np.abs(values)
+        kinds = {
+            "value": np.maximum(size, 1.0),
+            "one": np.ones(len(values)),
+            "log": 1.0 + np.log1p(size),
+        }
+        if costs not in kinds:
+            raise DataError(f"costs is {costs!r}; say {', '.join(kinds)}, or give an array.")
+        return kinds[costs]
+    found = np.asarray(costs, np.float64)
+    if found.shape != values.shape:
+        raise DataError(f"there are {len(values):,} cells and {found.size:,} costs; give as many.")
+    if not (found >= 0).all():
+        raise DataError(f"a cost is {found[~(found >= 0)][0]:g}; give 0 or more.")
+    least = found[found > 0].min(initial=1.0)
+    return np.asarray(np.maximum(found, 1e-6 * least))
+
+
+def some_table(system: System, values: Floats, whole: bool, least: float, most: float) -> Floats:
+    """Fine cells that add up to the values: theirs where they are printed, else any.
+
+    Not of whole numbers where no such table was found within the limit.
+    """
+    from scipy.sparse import vstack
+
+    printed = printed_alone(system)
+    if (printed >= 0).all():
+        return np.asarray(values[printed], np.float64)
+    matrix = vstack([system.sums, system.agree], format="csr")
+    sides = np.r_[values, np.zeros(system.agree.shape[0])]
+    program = Program(system.columns, Sums.of(matrix, sides, sides), lower=least, upper=most)
+    found = program.solve().values
+    if found is None:
+        raise DataError("no table has these values; take them from one table.")
+    nearest = np.round(found)
+    if whole and not np.array_equal(matrix @ nearest, sides):
+        program.whole(np.arange(system.columns))
+        better = program.solve(Limit(nodes=NODES)).values
+        if better is not None and np.array_equal(matrix @ np.round(better), sides):
+            return np.round(better)
+        return found
+    return nearest if whole else found
