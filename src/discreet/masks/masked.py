@@ -22,6 +22,18 @@ class Masked:
     `parameters` say how it was made, and nothing of what it was made from: a secret seed stands
     there as a fingerprint. `printed` is what follows from it for sure; none after a perturbation.
     `said` are sentences for the report.
+
+    >>> from discreet.data.codebook import Variable
+    >>> from discreet.sheets.grouping import Grouping
+    >>> from discreet.sheets.sheet import Sheet
+    >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B", "C"))
+    >>> system = System.of([Sheet("1", (Grouping.of(sex), Grouping.of(town)))])
+    >>> values = system.sums @ [1, 7, 5, 6, 4, 9]
+    >>> masked = Masked(system, np.where(values < 3, np.nan, values), "suppression")
+    >>> masked
+    Masked(suppression: 12 cells, 1 hidden)
+    >>> masked.shown(system.sheets[0])[1].tolist()
+    [13.0, nan, 7.0, 5.0]
     """
 
     system: System

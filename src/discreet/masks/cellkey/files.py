@@ -14,7 +14,15 @@ COLUMNS = ("i", "j", "p", "v", "p_int_lb", "p_int_ub", "type")
 
 
 def read_ptable(path: Path | str) -> PTable:
-    """Columns i, j, p_int_ub, and p, v, p_int_lb, type where they are; `;` or `,` between."""
+    """Columns i, j, p_int_ub, and p, v, p_int_lb, type where they are; `;` or `,` between.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from discreet.masks.cellkey.ptable import count_ptable
+    >>> with TemporaryDirectory() as folder:
+    ...     write_ptable(count_ptable(2, 0.9), Path(folder) / "ptable.csv")
+    ...     read_ptable(Path(folder) / "ptable.csv")
+    OUTPUT
+    """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -80,7 +80,18 @@ def empty_keys(system: System, secret: str | bytes) -> Keys:
 
 
 def row_keys(system: System, codes: Mapping[str, NDArray[Any]], keys: Keys) -> Keys:
-    """The key of every printed cell from those of the records, by their codes."""
+    """The key of every printed cell from those of the records, by their codes.
+
+    >>> from discreet.data.codebook import Variable
+    >>> from discreet.sheets.grouping import Grouping
+    >>> from discreet.sheets.sheet import Sheet
+    >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B", "C"))
+    >>> system = System.of([Sheet("1", (Grouping.of(sex), Grouping.of(town)))])
+    >>> codes = {"Sex": np.array([0, 1, 1]), "Town": np.array([0, 0, 2])}
+    >>> found = row_keys(system, codes, record_keys("sixteen letters!", 3))
+    >>> as_fractions(found).round(3)[system.places[0]].tolist()
+    [[0.54, 0.913, 0.0, 0.627], [0.947, 0.947, 0.0, 0.0], [0.593, 0.965, 0.0, 0.627]]
+    """
     fine = system.fine(codes, keys)
     along = np.concatenate([np.zeros(1, np.uint64), np.cumsum(fine[system.sums.indices])])
     return np.asarray(along[system.sums.indptr[1:]] - along[system.sums.indptr[:-1]], np.uint64)

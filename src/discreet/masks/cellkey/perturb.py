@@ -35,6 +35,19 @@ def cell_key(
     `keys` are those of the printed rows, `secret` a fingerprint of the seed for the report. Zeros
     stay zero unless the table moves them; there are no people then, and `empty` are keys of the
     cells themselves.
+
+    >>> from discreet.masks.cellkey.keys import record_keys, row_keys
+    >>> from discreet.masks.cellkey.ptable import count_ptable
+    >>> from discreet.data.codebook import Variable
+    >>> from discreet.sheets.grouping import Grouping
+    >>> from discreet.sheets.sheet import Sheet
+    >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B", "C"))
+    >>> system = System.of([Sheet("1", (Grouping.of(sex), Grouping.of(town)))])
+    >>> codes = {"Sex": np.repeat([0, 1], 30), "Town": np.arange(60) % 3}
+    >>> keys = row_keys(system, codes, record_keys("sixteen letters!", 60))
+    >>> counts = system.sums @ system.fine(codes, np.ones(60))
+    >>> cell_key(system, counts, keys, count_ptable(2, 0.9)).shown(system.sheets[0]).tolist()
+    OUTPUT
     """
     given = np.asarray(counts, np.float64)
     if given.shape != (system.cells,) or keys.shape != given.shape:

@@ -153,6 +153,12 @@ def count_ptable(
     A vector gives each i = 1, 2, ... its own. `pstay` is the least probability that i stays; it is
     lowered by .05 until the variance is met. `mono`: up to i, a farther j is not likelier. The
     variance is at most V, and V if that is possible; with `optim` 4 it is V or an error.
+
+    >>> table = count_ptable(2, 0.9)
+    >>> table
+    OUTPUT
+    >>> table.p[table.i == 1].round(4).tolist()
+    [0.3625, 0.3625, 0.1875, 0.0875]
     """
     _positive(D=D, V=V)
     if js < 0:

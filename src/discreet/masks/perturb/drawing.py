@@ -52,6 +52,10 @@ def perturb(
     Exact where the model is decomposable or the tables can be summed over, else by chains with
     R-hat, effective draws and standard error. No way begins at the table. `effort` multiplies the
     work, `seconds` only stop.
+
+    >>> from discreet.table.load import load
+    >>> perturb(load("example:tract"), "Race*Income + Income*Gender", seed=1)
+    Perturbed(1 draw of 742 people: keeps Race*Income + Gender*Income; exact, random matching)
     """
     if not isinstance(release, Release):
         release = Release.margins(table, release)

@@ -33,6 +33,15 @@ class Rounding:
 
     `gap` is none after rounding without bias, which seeks no minimum. `exceptions` are cells that
     had to leave their neighbouring multiples.
+
+    >>> from discreet.data.codebook import Variable
+    >>> from discreet.sheets.grouping import Grouping
+    >>> from discreet.sheets.sheet import Sheet
+    >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B", "C"))
+    >>> system = System.of([Sheet("1", (Grouping.of(sex), Grouping.of(town)))])
+    >>> values = system.sums @ [1, 7, 5, 6, 4, 9]
+    >>> controlled(system, values, 5).masked.shown(system.sheets[0]).tolist()
+    [[30.0, 5.0, 10.0, 15.0], [10.0, 0.0, 5.0, 5.0], [20.0, 5.0, 5.0, 10.0]]
     """
 
     values: Floats

@@ -35,6 +35,19 @@ class Suppression:
     `audit` is by tables that were found and fit every published cell; there is none for the
     guarantee "unique", which says only that no secret cell is a combination of published ones.
     `gap` is the share of the cost that a better pattern could save, if the method knows it.
+
+    >>> from discreet.data.codebook import Variable
+    >>> from discreet.sheets.grouping import Grouping
+    >>> from discreet.sheets.sheet import Sheet
+    >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B", "C"))
+    >>> system = System.of([Sheet("1", (Grouping.of(sex), Grouping.of(town)))])
+    >>> values = system.sums @ [1, 7, 5, 6, 4, 9]
+    >>> suppress(system, values, Protection.widths([5], [1], 3), [5]).to_frame()
+      table  cell        why
+    0     1  f, A    primary
+    1     1  f, B  secondary
+    2     1  m, A  secondary
+    3     1  m, B  secondary
     """
 
     hidden: Bools
