@@ -21,7 +21,7 @@ def read_ptable(path: Path | str) -> PTable:
     >>> with TemporaryDirectory() as folder:
     ...     write_ptable(count_ptable(2, 0.9), Path(folder) / "ptable.csv")
     ...     read_ptable(Path(folder) / "ptable.csv")
-    OUTPUT
+    PTable(i to 2)
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")

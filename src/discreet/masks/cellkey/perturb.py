@@ -47,7 +47,7 @@ def cell_key(
     >>> keys = row_keys(system, codes, record_keys("sixteen letters!", 60))
     >>> counts = system.sums @ system.fine(codes, np.ones(60))
     >>> cell_key(system, counts, keys, count_ptable(2, 0.9)).shown(system.sheets[0]).tolist()
-    OUTPUT
+    [[60.0, 19.0, 20.0, 20.0], [30.0, 10.0, 11.0, 9.0], [31.0, 10.0, 11.0, 10.0]]
     """
     given = np.asarray(counts, np.float64)
     if given.shape != (system.cells,) or keys.shape != given.shape:

@@ -156,7 +156,7 @@ def count_ptable(
 
     >>> table = count_ptable(2, 0.9)
     >>> table
-    OUTPUT
+    PTable(i to 2, D 2, V 0.9, js 0, pstay None, optim 1, mono True)
     >>> table.p[table.i == 1].round(4).tolist()
     [0.3625, 0.3625, 0.1875, 0.0875]
     """

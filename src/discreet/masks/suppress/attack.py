@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.effort import Clock
+from discreet.errors import SolverError
 from discreet.intruder.sums.protection import Protection
 from discreet.intruder.sums.tables import any_table
 from discreet.release.printed import Printed
@@ -26,11 +27,17 @@ class Cut(NamedTuple):
 
 
 class Side(NamedTuple):
-    """How far a target goes, <= weights @ x + rest for every pattern x."""
+    """How far a target goes, <= weights @ x + rest for every pattern x, and what is `told` of this
+    one: as far as it goes, but for the solver's tolerances."""
 
     far: float
     weights: Floats
     rest: float
+    told: float
+
+    @property
+    def agrees(self) -> bool:
+        return abs(self.told - self.far) <= 10 * NEAR * max(1.0, self.far)
 
 
 class Attacker:
@@ -101,12 +108,12 @@ class Attacker:
         up = self._side(target, True) if rise > 0 or width > 0 else None
         down = self._side(target, False) if fall > 0 or (width > 0) else None
         if up and rise > 0:
-            found.append((up.far, up.weights, up.rest, rise))
+            found.append((up.told, up.weights, up.rest, rise))
         if down and fall > 0:
-            found.append((down.far, down.weights, down.rest, fall))
+            found.append((down.told, down.weights, down.rest, fall))
         if up and down and width > 0:
             sides = up.weights + down.weights
-            found.append((up.far + down.far, sides, up.rest + down.rest, width))
+            found.append((up.told + down.told, sides, up.rest + down.rest, width))
         cuts = []
         for far, weights, rest, wanted in found:
             wanted /= self.unit
@@ -116,19 +123,25 @@ class Attacker:
         return cuts
 
     def _side(self, target: int, up: bool) -> Side:
+        side = self._solved(target, up)
+        if not side.agrees:  # the last vertex was a poor place to begin
+            self.program.forget()
+            side = self._solved(target, up)
+            assert side.agrees or side.told > side.far, "a cut below what the attacker reaches"
+        return side
+
+    def _solved(self, target: int, up: bool) -> Side:
         sums = self.targets[target]
         sign = -1.0 if up else 1.0
         found = self.program.least(sums.indices, sign * sums.data, Limit(seconds=self.limit))
         self.programs += 1
         if found.ended is not Ended.BEST or found.duals is None or found.reduced is None:
             self.clock.check("attacking a pattern")
-            raise AssertionError(f"an attack ended with {found.ended}")
+            raise SolverError(f"an attack ended with {found.ended}; try the heuristic.")
         dual = found.duals[: self.rows]
         weights = np.where(dual > 0, dual * self.fall, -dual * self.rise)
         rest = float(np.maximum(found.reduced, 0.0) @ self.first)
-        far = -found.bound
-        assert abs(weights @ self.pattern + rest - far) <= 1e-6 * max(1.0, far), "a cut of no use"
-        return Side(far, weights, rest)
+        return Side(-found.bound, weights, rest, float(weights @ self.pattern) + rest)
 
     @property
     def limit(self) -> float:

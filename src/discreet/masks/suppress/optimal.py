@@ -184,7 +184,8 @@ class _Search:
         return not any(self.attacker.cuts(t) for t in range(len(self.attacker.protection)))
 
     def _raise(self, bound: float) -> None:
-        self.bound = max(self.bound, math.ceil(bound - NEAR) if self.step else bound)
+        if math.isfinite(bound):
+            self.bound = max(self.bound, math.ceil(bound - NEAR) if self.step else bound)
 
     def _met(self) -> bool:
         """Can nothing be cheaper than the best?"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress as suppress_error
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.effort import Clock, Effort, Seconds
-from discreet.errors import DataError, SolverError
+from discreet.errors import DataError, Stopped
 from discreet.intruder.sums.audit import Audit
 from discreet.intruder.sums.protection import Protection
 from discreet.masks.masked import Masked
@@ -261,12 +262,13 @@ def _optimal(best: Search, effort: float, clock: Clock) -> tuple[float, str | No
         forced=~np.isfinite(costs),
         hidden=costs == 0,
         effort=effort,
-        seconds=clock,
+        seconds=clock.before(0.8),
         start=best.hidden,
     )
-    search = best.again(pattern.hidden)
-    if search.cost >= best.cost:
-        search = best
+    search = best
+    with suppress_error(Stopped):  # then the heuristic's pattern stays
+        other = best.again(pattern.hidden)
+        search = other if other.cost < best.cost else best
     gap = (search.cost - pattern.bound) / search.cost if search.cost > pattern.bound else 0.0
     return gap, pattern.stopped, search
 
