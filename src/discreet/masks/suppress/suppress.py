@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.effort import Clock, Effort, Seconds
-from discreet.errors import DataError, Stopped
+from discreet.errors import DataError, SolverError, Stopped
 from discreet.intruder.sums.audit import Audit
 from discreet.intruder.sums.protection import Protection
 from discreet.masks.masked import Masked
