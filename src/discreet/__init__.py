@@ -1,7 +1,7 @@
 """discreet: decide what can be published from confidential data.
 
 What most users need is here; the rest is in a few modules: `codebooks`, `results`, `linkage`,
-`anonymity`, `survey`, `users`, `beliefs`, `uncertainty`, `frontiers` and `server`.
+`anonymity`, `survey`, `office`, `users`, `beliefs`, `uncertainty`, `frontiers` and `server`.
 """
 
 from importlib import import_module
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from discreet.core import *  # noqa: F403
 
 MODULES = (
-    "anonymity", "beliefs", "codebooks", "frontiers", "linkage", "results", "server", "survey",
-    "uncertainty", "users",
+    "anonymity", "beliefs", "codebooks", "frontiers", "linkage", "office", "results", "server",
+    "survey", "uncertainty", "users",
 )  # fmt: skip
 
 

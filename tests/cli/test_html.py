@@ -16,11 +16,13 @@ KEYS = '[keys.age]\nkind = "normal"\nspread = 2\n'
 COMMANDS = {
     "assess": ["example:tract", *RELEASE],
     "bounds": ["example:tract", *RELEASE],
+    "check": ["release", "--against", "example:tract"],
     "count": ["example:tract", *RELEASE],
     "diff": ["old.json", "new.json"],
     "frontier": ["example:tract", "--beta", "3"],
     "identify": ["--source", "people.csv", "--released", "people.csv", "--intruder", "in.toml"],
     "knowledge": ["example:estates", "--target", "Estate", "--limit", "0.25"],
+    "mask": ["example:tract", *RELEASE],
     "posterior": ["example:tract", *RELEASE],
     "publish": ["areas.csv", "--sample-size", "n", "--population", "N", "--cell-count", "y"],
     "uniques": ["people.csv", "--keys", "age,sex"],
@@ -37,6 +39,8 @@ def folder(tmp_path_factory):
     for name, release in (("old.json", "Race*Income"), ("new.json", "Race")):
         asked = ["assess", "example:tract", "--release", release, "--json"]
         (found / name).write_text(CliRunner().invoke(main, asked).stdout, encoding="utf-8")
+    asked = ["mask", "example:tract", *RELEASE, "--out", str(found / "release")]
+    assert CliRunner().invoke(main, asked).exit_code == 0
     return found
 
 

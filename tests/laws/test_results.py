@@ -4,7 +4,9 @@ import re
 from functools import cache
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from pkgutil import walk_packages
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -46,7 +48,7 @@ def classes(kind=Result):
 @cache
 def made():
     """One of each, by the name of its class."""
-    return {type(result).__name__: result for result in (*_tables(), *_files(), *_survey())}
+    return {type(result).__name__: result for result in (*_tables(), *_files(), *_survey(), *_office())}
 
 
 def _tables():
@@ -139,6 +141,23 @@ def _survey():
     yield fit_beta([1, 2, 1, 0, 4, 9], [30, 30, 50, 9, 20, 30])
     table = Table.of([[1, 4, 0], [2, 1, 0]], A=range(2), B=range(3))
     yield population_beliefs(table, fraction=0.5, model="A + B")
+
+
+def _office():
+    from discreet.decision.batch.judge import judge_batch
+    from discreet.decision.batch.masking import mask
+    from discreet.report.checked import check, values_from
+    from discreet.sheets.reading import formula_sheets
+    from discreet.table.load import load
+
+    records, sheets = formula_sheets(load("example:tract"), "Race*Gender + Gender*Income")
+    masked = mask(records, sheets)
+    yield from (judge_batch(records, sheets), masked)
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "release"
+        masked.write(out)
+        (out / "notes <b>.txt").write_text("draft", encoding="utf-8")  # a finding
+        yield check(out, records.variables, values_from(records))
 
 
 NAMES = sorted(each.__name__ for each in classes())

@@ -46,6 +46,12 @@ METHODS = ("suppress", "round", "cell-key", "perturb", "merge")
 )
 @click.option("--previous", metavar="FOLDER", help="suppress: prefer what last year's release hid.")
 @click.option(
+    "--keep",
+    multiple=True,
+    metavar="TABLE",
+    help="suppress: hide nothing in this table but what the rules forbid; totals: no total.",
+)
+@click.option(
     "--base",
     type=Number(0, min_open=True),
     default=3.0,
@@ -103,6 +109,7 @@ def mask_command(
     cost: str,
     known: float | None,
     previous: str | None,
+    keep: tuple[str, ...],
     base: float,
     rounding: str,
     ptable: str | None,
@@ -133,7 +140,8 @@ def mask_command(
     office = read_policy(policy, changes)
     found = read_office(tables=tables, release=release, released=released, **data)
     options: dict[str, Any] = {"seed": seed, "base": base, "kind": rounding, "secret": secret}
-    options |= {"optimal": optimal, "known": known, "costs": _costs(cost, previous, found.records)}
+    options |= {"optimal": optimal, "known": known, "must": _must(keep, found.sheets)}
+    options["costs"] = _costs(cost, previous, found.records)
     if ptable:
         from discreet.masks.cellkey.files import read_ptable
 
@@ -163,6 +171,35 @@ def mask_command(
         )
         click.echo(said)
     ctx.exit(0 if made.verdict is Verdict.PASS else 1)
+
+
+def _must(keep: tuple[str, ...], sheets: Any) -> Any:
+    """The rows that must be printed unless a rule forbids it."""
+    from discreet.errors import DataError
+    from discreet.sheets.grouping import Grouping
+
+    names = [sheet.name for sheet in sheets]
+    if strange := [name for name in keep if name not in (*names, "totals")]:
+        raise DataError(f"--keep names {strange[0]!r}; say totals, or one of {', '.join(names)}.")
+    if not keep:
+        return None
+
+    def whole(grouping: Grouping) -> list[bool]:
+        return [len(line.codes) == grouping.variable.size for line in grouping.lines]
+
+    def must(case: Any) -> Any:
+        found = ~case.rows_of()
+        found[:] = False
+        for sheet, rows in zip(case.system.sheets, case.system.places, strict=True):
+            if sheet.name in keep:
+                found[rows.ravel()] = True
+            if "totals" in keep:
+                for axis, grouping in enumerate(sheet.groupings):
+                    lines = [i for i, total in enumerate(whole(grouping)) if total]
+                    found[rows.take(lines, axis).ravel()] = True
+        return found
+
+    return must
 
 
 def _costs(cost: str, previous: str | None, records: Any) -> Any:

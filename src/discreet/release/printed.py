@@ -22,6 +22,16 @@ class Printed:
 
     A printed cell has lower = upper, a suppressed one a floor and no ceiling, a rounded one what
     rounds to it. `Release` is the same for margins that are out as they are.
+
+    >>> from discreet.data.codebook import Variable
+    >>> from discreet.sheets.grouping import Grouping
+    >>> from discreet.sheets.sheet import Sheet
+    >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B", "C"))
+    >>> system = System.of([Sheet("1", (Grouping.of(sex), Grouping.of(town)))])
+    >>> values = system.sums @ [1, 7, 5, 6, 4, 9]
+    >>> hidden = np.isin(np.arange(system.cells), [5, 6, 9, 10])
+    >>> Printed.suppressed(system, values, hidden, floor=1)
+    Printed(8 cells shown, 4 hidden)
     """
 
     system: System

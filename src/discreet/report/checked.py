@@ -56,6 +56,20 @@ class Checked(Paged):
     PASS: every file is as its manifest says, all agree with each other and with the data, and no
     hidden cell follows from printed ones of the same measure. It says nothing of tables that are
     not in the folder or `released`, and nothing of intruders who know more than the tables.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from discreet.decision.batch.masking import mask
+    >>> from discreet.sheets.reading import formula_sheets
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Race*Gender + Gender*Income")
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = mask(records, sheets).write(Path(folder) / "2026")
+    ...     _ = (Path(folder) / "2026" / "notes.txt").write_text("draft")
+    ...     found = check(Path(folder) / "2026", records.variables, values_from(records))
+    >>> found
+    Checked(FAIL 2026: 4 files, 1 finding)
+    >>> found.findings[0].file, found.findings[0].text
+    ('notes.txt', 'it is not in the manifest')
     """
 
     folder: Path
@@ -121,6 +135,16 @@ def check(
     counts, anything for sums. `released` are folders that are out already: what they show is added
     up with the rest, and what they hide must stay hidden. `impossible` are combinations of codes
     that nobody has, as everybody knows.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from discreet.decision.batch.masking import mask
+    >>> from discreet.sheets.reading import formula_sheets
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Race*Gender + Gender*Income")
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = mask(records, sheets).write(Path(folder) / "2026")
+    ...     check(Path(folder) / "2026", records.variables, values_from(records))
+    Checked(PASS 2026: 3 files, 0 findings)
     """
     folder, clock, variables = Path(folder), Clock.of(seconds), tuple(variables)
     manifest = read_manifest(folder)
@@ -169,7 +193,14 @@ def check(
 
 
 def values_from(records: Records) -> Values:
-    """What records add up to in the rows of a system whose sheets have one measure, and below."""
+    """What records add up to in the rows of a system whose sheets have one measure, and below.
+
+    >>> from discreet.sheets.reading import formula_sheets
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Gender")
+    >>> values_from(records)(System.of(sheets)).tolist()
+    [742.0, 356.0, 386.0, 356.0, 386.0]
+    """
 
     def values(system: System) -> Floats:
         amounts = printed_amounts(records, system.sheets[0].measure)

@@ -40,6 +40,15 @@ def read_wide(
 
     The head of the last column of labels says `Region \\ Sector`; where it does not, `down` and
     `across` do. What is one of the `symbols` is hidden, and nan.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B"))
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "towns.csv"
+    ...     _ = path.write_text("Town,f,m\\nA,12,x\\nB,9,11\\n")
+    ...     sheet, values = read_wide(path, [sex, town], down="Town", across="Sex")
+    >>> sheet, values.tolist()
+    (Sheet(towns: Town 2 x Sex 2, count), [[12.0, nan], [9.0, 11.0]])
     """
     path = Path(path)
     where = repr(path.name)

@@ -31,6 +31,15 @@ def read_sheets(
 
     `measure` is that of tables which name no value; `also` and `measures` are variables and
     measures that something else needs.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from discreet.table.load import load
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tables.txt"
+    ...     _ = path.write_text("Race*Income\\nGender | where Race=Chinese")
+    ...     records, sheets = read_sheets(load("example:tract"), path)
+    >>> sheets
+    (Sheet(1: Race 5 x Income 5, count), Sheet(2: Gender 3, count, Race=Chinese))
     """
     listing = read_listing(tables)
     own = [_measure(listed.said, measure) for listed in listing.tables]
@@ -50,7 +59,13 @@ def read_sheets(
 def formula_sheets(
     data: Microdata | Table, formula: str, *, measure: Measure = COUNT, impossible: object = None
 ) -> tuple[Records, tuple[Sheet, ...]]:
-    """The margins of a formula, each a sheet with totals and the levels of its hierarchies."""
+    """The margins of a formula, each a sheet with totals and the levels of its hierarchies.
+
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Race*Income")
+    >>> records, sheets
+    (Records(9 rows, 742 people, 2 variables), (Sheet(Race*Income: Race 5 x Income 5, count),))
+    """
     columns = data.columns if isinstance(data, Microdata) else data.names
     left = tuple(c for c in columns if c not in measure.columns)
     margins = as_formula(formula, left).frontier.margins

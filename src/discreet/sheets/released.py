@@ -50,7 +50,19 @@ class Released(NamedTuple):
 
 
 def read_released(folder: str | Path, variables: Iterable[Variable]) -> Released:
-    """The tables of a release, from its manifest and its files as they were written."""
+    """The tables of a release, from its manifest and its files as they were written.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from discreet.decision.batch.masking import mask
+    >>> from discreet.sheets.reading import formula_sheets
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Race*Gender + Gender*Income")
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = mask(records, sheets).write(Path(folder) / "2026")
+    ...     out = read_released(Path(folder) / "2026", records.variables)
+    >>> [(sheet.name, int(hidden.sum())) for sheet, hidden in zip(out.sheets, out.hidden)]
+    [('Gender*Race', 4), ('Gender*Income', 0)]
+    """
     folder = Path(folder)
     content = read_manifest(folder)
     sheets = sheets_of(content, variables)

@@ -13,7 +13,11 @@ from discreet.sheets.grouping import Grouping
 
 
 class Status(StrEnum):
-    """Whether a sheet is asked about, or public already; a watched one is never printed."""
+    """Whether a sheet is asked about, or public already; a watched one is never printed.
+
+    >>> [str(one) for one in Status]
+    ['wanted', 'out', 'watched']
+    """
 
     WANTED = "wanted"
     OUT = "out"
@@ -27,6 +31,9 @@ class Measure:
     `value` is the column that is summed, none for counts; `weight` that of sampling weights;
     `holding` says who owns a contributor: contributions of one owner are one. `shadow` is judged
     in place of the value, and `request` marks who asked to be protected.
+
+    >>> print(Measure("Turnover", weight="Weight"))
+    sum of Turnover, weighted by Weight
     """
 
     value: str | None = None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.decision.batch.demands import Demand, demands
+from discreet.decision.batch.demands import Demand, demands, zeros_may_be_hidden
 from discreet.decision.law.findings import MOST_NAMED
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Reason
@@ -97,15 +97,9 @@ class SheetCase:
     @cached_property
     def floor(self) -> Floats:
         """What an intruder knows of a hidden count: 1 at least, unless zeros are hidden too."""
-        found = np.zeros(self.cells.printed)
         if not self.whole:
-            return found
-        found[:] = 0.0 if self.policy.published.zeros else 1.0
-        for demand in self.demands:
-            own = demand.cells[demand.cells < self.cells.printed]
-            if (self.cells.number[own] == 0).any():
-                found[:] = 0.0
-        return found
+            return np.zeros(self.cells.printed)
+        return np.where(zeros_may_be_hidden(self.cells, self.policy), 0.0, 1.0)
 
     @cached_property
     def intruders(self) -> tuple[tuple[int, ...], ...]:
@@ -113,7 +107,7 @@ class SheetCase:
         if not self.policy.contributors.alone or self.cells.measure.value is None:
             return ()
         alone = self.cells.alone[: self.cells.printed]
-        rows = np.flatnonzero((alone >= 0) & self.primary)
+        rows = np.flatnonzero((alone >= 0) & self.rows_of())
         found: dict[int, list[int]] = {}
         for row in rows.tolist():
             found.setdefault(int(alone[row]), []).append(row)

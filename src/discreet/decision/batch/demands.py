@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from discreet.risk.cells.sensitive import (
     too_few,
 )
 from discreet.sheets.contributions import Contributions
+from discreet.sheets.grouping import Grouping
 from discreet.sheets.sheet import Sheet, Status
 
 Ints = NDArray[np.int64]
@@ -108,15 +109,17 @@ def _least(sheet: Sheet, usual: int) -> int:
 
 def small(cells: Contributions, policy: Policy) -> Demand | None:
     """Counts: small ones that identify keep a width, also where no sheet prints them."""
-    if not _counts(cells):
+    if not _counts(cells) or not policy.small.width:
         return None
     most = policy.small.most
     low = (cells.number > 0) & (cells.number <= most)
     guarded = np.zeros(len(low), bool)
     guarded[cells.printed :] = _identifying(cells)
     for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
-        if all(g.variable.role.identifies for g in (*sheet.groupings, *sheet.where)):
-            guarded[rows.ravel()] = True
+        if all(g.variable.role.identifies or g.members.all() for g in sheet.where):
+            # also totals over what identifies nobody
+            known = [g.members.all(1) | g.variable.role.identifies for g in sheet.groupings]
+            guarded[rows[np.ix_(*known)].ravel()] = True
     return _of(
         "small counts", np.flatnonzero(low & guarded), cells, policy.small.width,
         f"from 1 to {most:,}",
@@ -147,6 +150,9 @@ def hidden(cells: Contributions, policy: Policy) -> Demand | None:
             codes = {grouping.variable.code(category) for category in wanted.get(grouping.name, ())}
             lines = [i for i, line in enumerate(grouping.lines) if line.codes <= codes]
             shut[np.take(rows, lines, axis).ravel()] = True
+        for grouping in sheet.where:
+            codes = {grouping.variable.code(category) for category in wanted.get(grouping.name, ())}
+            shut[rows.ravel()] |= grouping.lines[0].codes <= codes
     shut &= cells.number > 0
     return _of(
         "hidden categories", np.flatnonzero(shut), cells, policy.small.width, "not to be shown"
@@ -159,21 +165,15 @@ def attribute(cells: Contributions, policy: Policy) -> Demand | None:
     if not _counts(cells) or not rule.check:
         return None
     found: dict[int, tuple[float, float, int]] = {}
-    for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
-        for axis, line, group in () if sheet.status is Status.WATCHED else _sensitive_lines(sheet):
-            values = cells.number[rows]
-            own, all_of_them = np.take(values, line, axis), np.take(values, group, axis)
-            here, total = np.take(rows, line, axis), np.take(rows, group, axis)
-            told = (own >= rule.share * all_of_them - 1e-9) & (all_of_them > 0)
-            absent = (own == 0) & (all_of_them > 0) & rule.exclusion
-            for place in zip(*np.nonzero(told | absent), strict=True):
-                count, size = float(own[place]), float(all_of_them[place])
-                ends = (-np.inf, 1.0) if count == 0 else (np.ceil(rule.share * size) - 1, -np.inf)
-                found[int(here[place])] = (
-                    min(ends[0], found.get(int(here[place]), (np.inf,))[0]),
-                    max(ends[1], count),
-                    int(total[place]),
-                )
+    for here, total in sensitive_lines(cells):
+        own, size = cells.number[here], cells.number[total]
+        told = (own >= rule.share * size - 1e-9) & (size > 0)
+        absent = (own == 0) & (size > 0) & rule.exclusion
+        for place in np.flatnonzero(told | absent).tolist():
+            row, count = int(here[place]), float(own[place])
+            ends = (np.inf, 1.0) if count == 0 else (_below(rule.share * size[place]), count)
+            before = found.get(row, (np.inf, -np.inf, 0))
+            found[row] = (min(ends[0], before[0]), max(ends[1], before[1]), int(total[place]))
     if not found:
         return None
     chosen = np.array(sorted(found))
@@ -185,21 +185,61 @@ def attribute(cells: Contributions, policy: Policy) -> Demand | None:
     return Demand("attribute disclosure", chosen, low, high, np.zeros(len(chosen)), why, groups)
 
 
-def _sensitive_lines(sheet: Sheet) -> Iterator[tuple[int, int, int]]:
-    """Axis, line and total of every sensitive category that a sheet shows with its total."""
-    for axis, grouping in enumerate(sheet.groupings):
-        codes = set(grouping.variable.sensitive_codes)
-        others = [g for i, g in enumerate(sheet.groupings) if i != axis]
-        if not codes or not all(g.variable.role.identifies for g in others):
+def _below(count: float) -> float:
+    """The largest whole number below."""
+    return float(np.ceil(count - 1e-9) - 1)
+
+
+def sensitive_lines(cells: Contributions) -> Iterator[tuple[Ints, Ints]]:
+    """The rows of every sensitive category that a sheet shows, and those of its totals.
+
+    Of variables that identify nobody only the total counts.
+    """
+    for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
+        if sheet.status is Status.WATCHED:
             continue
-        whole = [
-            i for i, line in enumerate(grouping.lines) if len(line.codes) == grouping.variable.size
-        ]
-        if not whole or grouping.variable.size < 2:
-            continue
-        for i, line in enumerate(grouping.lines):
-            if line.codes <= codes and len(line.codes) < grouping.variable.size:
-                yield axis, i, whole[0]
+        for axis, grouping in enumerate(sheet.groupings):
+            size, codes = grouping.variable.size, set(grouping.variable.sensitive_codes)
+            group = _groups(sheet, rows, axis)
+            whole = _wholes(grouping)
+            for i, line in enumerate(grouping.lines):
+                if whole and line.codes <= codes and len(line.codes) < size:
+                    yield group.take(i, axis).ravel(), group.take(whole[0], axis).ravel()
+
+
+def _groups(sheet: Sheet, rows: Ints, axis: int) -> Ints:
+    """The rows of groups that an intruder can observe."""
+    for other, grouping in enumerate(sheet.groupings):
+        if other != axis and not grouping.variable.role.identifies:
+            rows = rows.take(_wholes(grouping), other)
+    return rows
+
+
+def _wholes(grouping: Grouping) -> list[int]:
+    size = grouping.variable.size
+    return [i for i, line in enumerate(grouping.lines) if len(line.codes) == size]
+
+
+def lines_without_totals(sheets: Iterable[Sheet]) -> bool:
+    """May a sheet tell a sensitive category that it has no line for, or of no total?"""
+    for sheet in sheets:
+        for grouping in sheet.groupings:
+            own = {next(iter(line.codes)) for line in grouping.lines if len(line.codes) == 1}
+            if set(grouping.variable.sensitive_codes) - own:
+                return True
+        sensitive = any(g.variable.sensitive_codes for g in (*sheet.groupings, *sheet.where))
+        if sensitive and (sheet.where or not all(map(_wholes, sheet.groupings))):
+            return True
+    return False
+
+
+def zeros_may_be_hidden(cells: Contributions, policy: Policy) -> NDArray[np.bool_]:
+    """Printed rows that a rule hides if they are empty, as everybody knows."""
+    found = np.full(cells.printed, policy.published.zeros)
+    if policy.attribute.check and policy.attribute.exclusion:
+        for here, _ in sensitive_lines(cells):
+            found[here] = True
+    return found
 
 
 def _contributors(cells: Contributions, found: Sensitive, why: str, width: float = 0.0) -> Demand:

@@ -9,10 +9,10 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.coded import Coded, exact
+from discreet.decision.batch.demands import lines_without_totals
 from discreet.decision.batch.judged import Batch, Blame, Judged, first_reason
 from discreet.decision.law.assess import provenance_of
 from discreet.decision.law.decide import decide
@@ -48,9 +48,18 @@ def judge_batch(
 
     `out` says what is printed of sheets that are out behind a mask, nan where nothing is; what is
     shown there is judged as if it were the truth.
+
+    >>> from discreet.sheets.reading import formula_sheets
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Race*Gender + Gender*Income")
+    >>> found = judge_batch(records, sheets)
+    >>> found
+    Batch(FAIL: 1 of 2 tables pass by themselves, 1 can go together)
+    >>> found.part, found.proven
+    (('Gender*Income',), True)
     """
     sheets, policy, clock = tuple(sheets), policy or Policy(), Clock.of(seconds)
-    _check_names(sheets)
+    check_sheets(sheets)
     judge = Judge(records, sheets, policy, effort, clock, out or {})
     wanted = [i for i, sheet in enumerate(sheets) if sheet.status is Status.WANTED]
     if not wanted:
@@ -76,12 +85,21 @@ def judge_batch(
     )
 
 
-def _check_names(sheets: Sequence[Sheet]) -> None:
+def check_sheets(sheets: Sequence[Sheet]) -> None:
+    """Names are used once, and the same figures have the same contributors everywhere."""
     names = [sheet.name for sheet in sheets]
     if not names:
         raise DataError("the batch has no table; name at least one.")
     if twice := [name for name in names if names.count(name) > 1]:
         raise DataError(f"two tables are called {twice[0]!r}; rename one.")
+    measures: dict[tuple[str | None, str | None], Measure] = {}
+    for sheet in sheets:
+        own = sheet.measure
+        if measures.setdefault((own.value, own.weight), own) != own:
+            raise DataError(
+                f"table {sheet.name!r} shows the {own} like others, with another holding, shadow "
+                "or request; say the same for all of them."
+            )
 
 
 class Judge:
@@ -137,34 +155,22 @@ class Judge:
         return self._known[key]
 
     def _of(self, case: SheetCase, chosen: Sequence[int]) -> list[Reason]:
-        if len(chosen) == 1:  # a sheet alone is a smaller case
-            sheet = self.all[chosen[0]]
-            case = SheetCase.of(self.records, [sheet], sheet.measure, self.policy)
-        places = [self.places[i] for i in chosen] if len(chosen) > 1 else [0]
+        places = [self.places[i] for i in chosen]
+        own, measure = [self.all[i] for i in chosen], case.cells.measure
+        if len(own) < sum(sheet.measure == measure for sheet in self.all):
+            # fewer sheets are a smaller case: what only the others print is not shown by these
+            case, places = SheetCase.of(self.records, own, measure, self.policy), [*range(len(own))]
         printed = self._printed(case, places)
-        cells = self._by_cells(case, printed, places)
+        cells = self._by_cells(case, printed)
         if case.cells.measure.value is not None:
             return cells
         if worst(reason.verdict for reason in cells) is Verdict.FAIL:
             return cells
         law = self._by_law([self.all[i] for i in chosen], printed, places)
         if law is None:
-            return [*cells, *self._unjudged(len(chosen))]
+            return [*cells, *unjudged([self.all[i] for i in chosen], self.policy)]
         said = {reason.rule for reason in law}
         return [*law, *(reason for reason in cells if reason.rule not in said)]
-
-    def _unjudged(self, sheets: int) -> list[Reason]:
-        """Rules that only the law can judge, where it cannot."""
-        names = [rule.name for rule in asked(self.policy) if rule.name not in BY_CELLS]
-        if sheets > 1:
-            names.insert(0, "what several tables tell together of cells that none prints")
-        if not names:
-            return []
-        text = (
-            "all variables of these tables together have too many combinations to list, so this is "
-            f"not judged: {', '.join(names)}."
-        )
-        return [Reason("tables together", Verdict.REVIEW, text)]
 
     def _printed(self, case: SheetCase, places: Sequence[int]) -> Printed:
         """What some sheets show; less of those that are out behind a mask."""
@@ -181,10 +187,9 @@ class Judge:
             whole, lower=lower, upper=np.where(hidden, math.inf, whole.upper)
         )
 
-    def _by_cells(self, case: SheetCase, printed: Printed, places: Sequence[int]) -> list[Reason]:
+    def _by_cells(self, case: SheetCase, printed: Printed) -> list[Reason]:
         """By the demands on cells."""
-        about = _below(case, places)
-        found = case.judge(printed, about=about, effort=self.effort, seconds=self.clock)
+        found = case.judge(printed, effort=self.effort, seconds=self.clock)
         return found or [Reason("cells", Verdict.PASS, "no cell is one that a rule forbids.")]
 
     def _by_law(
@@ -265,16 +270,20 @@ class Judge:
         return part, judged, blames, False
 
 
-def _below(case: SheetCase, places: Sequence[int]) -> NDArray[np.bool_]:
-    """The cells that some sheets print, and those that lie below them."""
-    columns = np.zeros(case.system.columns, bool)
-    rows = case.rows_of(places)
-    columns[case.system.sums[np.flatnonzero(rows)].indices] = True
-    for sheet, own in zip(case.system.sheets, case.system.places, strict=True):
-        if sheet.status is Status.WATCHED:
-            touched = case.system.sums[own.ravel()] @ columns > 0
-            rows[own.ravel()[touched]] = True
-    return np.asarray(np.r_[rows, columns[case.cells.open_columns]])
+def unjudged(sheets: Sequence[Sheet], policy: Policy) -> list[Reason]:
+    """What the law alone can judge, where it cannot."""
+    names = [rule.name for rule in asked(policy) if rule.name not in BY_CELLS]
+    if policy.attribute.check and lines_without_totals(sheets):
+        names.append("attribute disclosure where a sensitive category or a total has no line")
+    if len(sheets) > 1:
+        names.insert(0, "what several tables tell together of cells that none prints")
+    if not names:
+        return []
+    text = (
+        "all variables of these tables together have too many combinations to list, so this is "
+        f"not judged: {', '.join(names)}."
+    )
+    return [Reason("tables together", Verdict.REVIEW, text)]
 
 
 def too_large(coded: Coded, policy: Policy, effort: float) -> bool:

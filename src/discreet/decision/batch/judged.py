@@ -50,6 +50,15 @@ class Batch(Paged):
     """Verdicts for sheets one by one and together with what is out, and the part that can go.
 
     `proven`: no larger part can go, by the rules that were asked.
+
+    >>> from discreet.decision.batch.judge import judge_batch
+    >>> from discreet.sheets.reading import formula_sheets
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Race*Gender + Gender*Income")
+    >>> print(judge_batch(records, sheets).to_frame()[["table", "verdict", "goes"]])
+               table verdict   goes
+    0    Gender*Race    FAIL  False
+    1  Gender*Income    PASS   True
     """
 
     sheets: tuple[Sheet, ...]

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.coded import Coded
-from discreet.decision.batch.judge import BY_CELLS, too_large
+from discreet.decision.batch.judge import too_large, unjudged
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
-from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock, Effort
 from discreet.masks.masked import Masked
@@ -63,7 +62,7 @@ class Work:
             return cells
         law = self._law(case, printed) if case.whole else None
         if law is None:
-            return [*cells, *self._unjudged(case)]
+            return [*cells, *unjudged(_printed(case), self.policy)]
         said = {reason.rule for reason in law}
         return [*law, *(reason for reason in cells if reason.rule not in said)]
 
@@ -77,16 +76,6 @@ class Work:
             return None
         return decide(coded.table, release, self.policy, seconds=self.clock.left).reasons
 
-    def _unjudged(self, case: SheetCase) -> list[Reason]:
-        shown = [s for s in case.system.sheets if s.status is not Status.WATCHED]
-        names = [rule.name for rule in asked(self.policy) if rule.name not in BY_CELLS]
-        if len(shown) > 1 and len(case.system.parts) > 1:
-            names.insert(0, "what several tables tell together of cells that none prints")
-        if not names:
-            return []
-        text = f"too large to list, so this is not judged: {', '.join(names)}."
-        return [Reason("tables together", Verdict.REVIEW, text)]
-
     def _perturbed(self, case: SheetCase, masked: Masked) -> list[Reason]:
         if masked.parameters.get("silent") is True:
             text = "it is drawn from what is out, and tells no more than that."
@@ -96,3 +85,7 @@ class Work:
             "not limited by a rule."
         )
         return [Reason(masked.method, Verdict.REVIEW, text)]
+
+
+def _printed(case: SheetCase) -> list[Sheet]:
+    return [sheet for sheet in case.system.sheets if sheet.status is not Status.WATCHED]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
+from discreet.decision.batch.judge import check_sheets
 from discreet.decision.batch.judged import Judged
 from discreet.decision.batch.makers import MAKERS
 from discreet.decision.batch.masked_verdict import Work
@@ -31,7 +32,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class MaskedBatch(Paged):
-    """Sheets as they can be printed, how they were made, and the verdict on them."""
+    """Sheets as they can be printed, how they were made, and the verdict on them.
+
+    >>> from discreet.sheets.reading import formula_sheets
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Race*Gender + Gender*Income")
+    >>> found = mask(records, sheets)
+    >>> print(found.to_frame()[["table", "cells", "hidden"]])
+               table  cells  hidden
+    0    Gender*Race     15       4
+    1  Gender*Income     15       0
+    >>> found.said
+    ('1 cell is proven by whole tables.',)
+    """
 
     sheets: tuple[Sheet, ...]
     masked: tuple[Masked, ...]
@@ -128,10 +141,19 @@ def mask(
 
     `out` says what is printed of sheets that are out behind a mask of their own, nan where nothing
     is. The options are those of the method; see `MAKERS`.
+
+    >>> from discreet.sheets.reading import formula_sheets
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Race*Gender + Gender*Income")
+    >>> mask(records, sheets)
+    MaskedBatch(PASS: suppress, 2 tables, 30 cells, 4 hidden)
+    >>> mask(records, sheets, method="merge")
+    MaskedBatch(PASS: merge, 2 tables, 24 cells)
     """
     sheets, policy, clock = tuple(sheets), policy or Policy(), Clock.of(seconds)
     if method not in MAKERS:
         raise DataError(f"method is {method!r}; choose one of {', '.join(MAKERS)}.")
+    check_sheets(sheets)
     work = Work(records, sheets, policy, dict(out or {}), effort, clock)
     made, cases = [], []
     for measure in dict.fromkeys(s.measure for s in sheets if s.status is Status.WANTED):

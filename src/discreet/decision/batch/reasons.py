@@ -94,8 +94,8 @@ class Looked:
         cells = self.targets[~self.case.rough[self.targets]]
         if not len(cells):
             return cells, None, True
-        hidden = self.printed.hidden
-        alone = [own for own in self.case.intruders if hidden[list(own)].all()]
+        alone = [[r for r in own if self.printed.hidden[r]] for own in self.case.intruders]
+        alone = [own for own in alone if own]
         most = Effort(self.effort).of(MOST_ALONE)
         asked, everybody = self.case.asked(cells), len(alone) <= most
         rough = self.case.rough[self.case.cells.printed :]

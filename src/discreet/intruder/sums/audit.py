@@ -71,6 +71,20 @@ def audit(
     `values` are the true values of all rows, `fine` those of the fine cells, with which the search
     begins. `intruders` know those of these rows, each; a target must hold against all of them but
     those whose own row it is.
+
+    >>> from discreet.data.codebook import Variable
+    >>> from discreet.sheets.grouping import Grouping
+    >>> from discreet.sheets.sheet import Sheet
+    >>> from discreet.sheets.system import System
+    >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B", "C"))
+    >>> system = System.of([Sheet("1", (Grouping.of(sex), Grouping.of(town)))])
+    >>> values = system.sums @ [1, 7, 5, 6, 4, 9]
+    >>> hidden = np.isin(np.arange(system.cells), [5, 6, 9, 10])
+    >>> printed = Printed.suppressed(system, values, hidden, floor=1)
+    >>> audit(printed, Protection.widths([5], [1], [3]), values=values)
+    Audit(1 targets: 1 safe, 0 broken)
+    >>> audit(printed, Protection.widths([5], [1], [6]), values=values)
+    Audit(1 targets: 0 safe, 1 broken)
     """
     clock = Clock.of(seconds)
     knowing = [np.unique(np.asarray(rows, np.int64)) for rows in intruders]

@@ -75,6 +75,20 @@ def intervals(
 
     Linear programs, in which only the objective changes, each of whose solutions serves all
     targets; then integer programs where an end is open. One that ends early leaves its bound.
+
+    >>> from discreet.data.codebook import Variable
+    >>> from discreet.sheets.grouping import Grouping
+    >>> from discreet.sheets.sheet import Sheet
+    >>> from discreet.sheets.system import System
+    >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B", "C"))
+    >>> system = System.of([Sheet("1", (Grouping.of(sex), Grouping.of(town)))])
+    >>> values = system.sums @ [1, 7, 5, 6, 4, 9]
+    >>> hidden = np.isin(np.arange(system.cells), [5, 6, 9, 10])
+    >>> found = intervals(Printed.suppressed(system, values, hidden, floor=1), [5, 6])
+    >>> found
+    Intervals(2 targets: 2 whole, narrowest 5)
+    >>> found.lower.tolist(), found.upper.tolist()
+    ([1.0, 2.0], [6.0, 7.0])
     """
     from scipy.sparse import issparse
 

@@ -47,6 +47,15 @@ def write(
     `formats`, CSV in a `layout`, and a manifest.json with the record. Hidden cells are the
     `symbol`, whyever they are hidden. `decimals` are those of sums, unless a sheet has an option
     of that name. A folder with anything else in it is left alone, unless by `force`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from discreet.decision.batch.masking import mask
+    >>> from discreet.sheets.reading import formula_sheets
+    >>> from discreet.table.load import load
+    >>> records, sheets = formula_sheets(load("example:tract"), "Race*Gender + Gender*Income")
+    >>> with TemporaryDirectory() as folder:
+    ...     [path.name for path in write(mask(records, sheets).masked, Path(folder) / "2026")]
+    ['table-Gender_Race.csv', 'table-Gender_Income.csv', 'manifest.json']
     """
     out = Path(out)
     _check(symbol, layout, formats)

@@ -1,0 +1,196 @@
+"""`discreet mask` and `discreet assess --tables`, as an officer runs them."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from discreet.cli.main import main
+
+BOOK = """
+[variables.Town]
+role = "identifying"
+hierarchy = { a = "North", b = "North", c = "South", d = "South" }
+[variables.Age]
+role = "identifying"
+[variables.Sex]
+role = "identifying"
+"""
+TABLES = """
+[codings.Age50]
+variable = "Age"
+cuts = [50]
+[codings.Age51]
+variable = "Age"
+cuts = [51]
+[[tables]]
+name = "towns"
+variables = "Town*Sex"
+[[tables]]
+name = "to 50"
+variables = "Town*Age50"
+[[tables]]
+name = "to 51"
+variables = "Town*Age51"
+[[tables]]
+name = "money"
+variables = "Town*Sex"
+value = "Income"
+holding = "Owner"
+"""
+
+
+@pytest.fixture(autouse=True)
+def office(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    rows = 400
+    people = pd.DataFrame(
+        {
+            "Town": rng.choice(list("abcd"), rows, p=[0.4, 0.3, 0.2, 0.1]),
+            "Age": rng.integers(20, 80, rows),
+            "Sex": rng.choice(["f", "m"], rows),
+            "Income": np.exp(rng.normal(3, 1, rows)).round(1),
+            "Owner": rng.choice(["x", "y", ""], rows, p=[0.02, 0.02, 0.96]),
+        }
+    )
+    people.loc[(people.Age == 50), "Age"] = 49
+    people.loc[people.index[people.Town == "d"][0], "Age"] = 50  # one person of 50, in d
+    few = people.index[people.Town == "d"][3:]
+    people.loc[few, "Sex"] = "m"
+    people.loc[people.index[people.Town == "d"][:3], "Sex"] = ["f", "f", "m"]
+    people.to_csv("people.csv", index=False)
+    (tmp_path / "book.toml").write_text(BOOK, encoding="utf-8")
+    (tmp_path / "tables.toml").write_text(TABLES, encoding="utf-8")
+    return people
+
+
+def run(*words, code=None):
+    found = CliRunner().invoke(main, [str(word) for word in words])
+    if code is not None:
+        assert found.exit_code == code, found.output
+    return found
+
+
+def document(*words, code=None):
+    return json.loads(run(*words, "--json", code=code).stdout)
+
+
+COMMON = ("people.csv", "--codebook", "book.toml")
+
+
+def test_a_batch_has_a_verdict_for_each_table_and_names_who_is_to_blame():
+    said = document("assess", *COMMON, "--tables", "tables.toml", code=1)
+    each = {table["name"]: table["verdict"] for table in said["tables"]}
+    assert each["towns"] == "FAIL"  # two women in d
+    assert each["to 50"] != "FAIL"
+    assert each["to 51"] != "FAIL"
+    assert [blame["tables"] for blame in said["blame"]] == [["to 50", "to 51"]]
+    assert "50" in said["blame"][0]["text"]
+    kept = said["part"]["tables"]
+    assert len({"to 50", "to 51"} & set(kept)) == 1
+    assert said["part"]["largest"]
+
+
+def test_a_list_of_lines_and_its_page(tmp_path):
+    (tmp_path / "t.txt").write_text("Town*Sex | levels Town=1\nTown\n", encoding="utf-8")
+    found = run("assess", *COMMON, "--tables", "t.txt", "--html", "page.html")
+    assert "Table by table" in found.output
+    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_one_of_release_and_tables_is_needed():
+    assert run("assess", *COMMON).exit_code == 2
+    both = run("mask", *COMMON, "--tables", "tables.toml", "--release", "Sex")
+    assert both.exit_code == 2
+    assert "one of the two" in both.output
+
+
+def test_suppressed_tables_are_written_and_keep_what_is_asked(tmp_path, office):
+    said = document("mask", *COMMON, "--tables", "tables.toml", "--out", "out", "--force")
+    assert not [r for r in said["judged"]["reasons"] if r["verdict"] == "FAIL"]
+    assert said["hidden"] > 0
+    towns = pd.read_csv(tmp_path / "out" / "table-towns.csv", dtype=str)
+    women_in_d = towns[(towns.Town == "d") & (towns.Sex == "f")]
+    assert women_in_d.iloc[0, -1] == "x"
+    north = towns[(towns.Town == "North") & (towns.Sex == "Total")]
+    assert int(north.iloc[0, -1]) == office.Town.isin(["a", "b"]).sum()
+    run("check", "out", "--against", *COMMON, code=0)
+
+
+def test_nothing_is_written_without_pass_unless_forced(tmp_path):
+    found = run("mask", *COMMON, "--release", "Town*Sex", "--method", "cell-key", "--out", "out")
+    assert found.exit_code == 1
+    assert "Nothing was written" in found.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_out_behind_a_mask_is_judged_with_what_is_new(tmp_path):
+    """Town*Sex with a gap is out; the towns' men alone would close it."""
+    run("mask", *COMMON, "--release", "Town*Sex", "--out", "year", code=0)
+    (tmp_path / "men.txt").write_text("1: Town | where Sex=m\n2: Sex", encoding="utf-8")
+    alone = document("assess", *COMMON, "--tables", "men.txt")
+    both = document("assess", *COMMON, "--tables", "men.txt", "--released", "year", code=1)
+    assert {t["verdict"] for t in alone["tables"]} != {"FAIL"}
+    assert both["together"]["verdict"] == "FAIL"
+    assert both["out"] == ["year/Town*Sex"]
+
+
+def test_rounded_tables_add_up(tmp_path):
+    words = ("--release", "Town*Sex", "--method", "round", "--base", "5", "--out", "out", "--force")
+    run("mask", *COMMON, *words)
+    (file,) = (tmp_path / "out").glob("*.csv")
+    table = pd.read_csv(file).set_index(["Town", "Sex"]).iloc[:, -1]
+    assert (table % 5 == 0).all()
+    assert table["a", "f"] + table["a", "m"] == table["a", "Total"]
+    assert table["North", "Total"] + table["South", "Total"] == table["Total", "Total"]
+
+
+def test_a_perturbed_table_keeps_what_is_out(tmp_path, office):
+    lines = "1: Town*Sex | status=out\n2: Town*Age | status=out\n3: Town*Sex*Age"
+    (tmp_path / "t.txt").write_text(lines, encoding="utf-8")
+    words = ("--tables", "t.txt", "--method", "perturb", "--seed", "3", "--out", "out.csv")
+    said = document("mask", *COMMON, *words, code=0)
+    assert said["verdict"] == "PASS"
+    drawn = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    value = drawn.columns[-1]
+    inner = drawn[(drawn.Town == "a") & (drawn.Sex == "f") & (drawn.Age != "Total")]
+    assert inner[value].astype(float).sum() == ((office.Town == "a") & (office.Sex == "f")).sum()
+    truth = office[(office.Town == "a") & (office.Sex == "f")].groupby("Age").size()
+    shown = inner.set_index("Age")[value].astype(float)
+    assert any(shown[str(age)] != count for age, count in truth.items())
+
+
+def test_merging_keeps_the_most_cells_and_is_written(tmp_path):
+    said = document(
+        "mask", *COMMON, "--release", "Town*Sex", "--method", "merge", "--out", "m.json"
+    )
+    assert said["verdict"] == "PASS"
+    assert said["tables"][0]["cells"] == 9  # total, North, South by total, f, m
+    assert (tmp_path / "m.json").exists()
+
+
+def test_cells_that_must_be_kept_and_last_years_pattern(tmp_path):
+    run("mask", *COMMON, "--release", "Town*Sex", "--out", "first", code=0)
+    run("mask", *COMMON, "--release", "Town*Sex", "--previous", "first", "--out", "second", code=0)
+    one, two = (next((tmp_path / f).glob("*.csv")).read_text("utf-8") for f in ("first", "second"))
+    assert one == two
+    strange = run("mask", *COMMON, "--release", "Town*Sex", "--keep", "nothing")
+    assert "--keep names 'nothing'" in strange.output
+    run("mask", *COMMON, "--release", "Town*Sex", "--keep", "totals", "--out", "third", code=0)
+    third = pd.read_csv(next((tmp_path / "third").glob("*.csv")), dtype=str)
+    totals = third[(third.Sex == "Total") | (third.Town == "Total")]
+    assert not (totals.iloc[:, -1] == "x").any()
+
+
+def test_the_secret_and_the_truth_are_in_no_file(tmp_path):
+    secret = "a secret of many letters"
+    words = ("--release", "Town*Sex", "--method", "cell-key", "--secret", secret, "--force")
+    run("mask", *COMMON, *words, "--out", "out", "--format", "xlsx", "--format", "json-stat")
+    for file in (tmp_path / "out").iterdir():
+        assert secret.encode() not in file.read_bytes()
+    record = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert re.search(r"[0-9a-f]{16}", json.dumps(record))
