@@ -100,7 +100,7 @@ def _variables(rng, array):
         if variable.size > 2 and rng.random() < 0.5:
             first = int(rng.integers(0, variable.size - 1))
             label = f"{variable.name} group"
-            tree = Hierarchy.of({c: label for c in variable.categories[first : first + 2]})
+            tree = Hierarchy.of(dict.fromkeys(variable.categories[first : first + 2], label))
             own[label] = frozenset((first, first + 1))
         groups[variable.name] = own
         variables.append(
@@ -183,18 +183,37 @@ def _policy(rng, table):
 
 
 def suppressed(case, shown):
-    """What an intruder makes of sheets with gaps: 1 or more, if no zero is hidden."""
-    values = {sheet.name: values for sheet, values in shown}
-    world = World(case, case.sheets, count=False)
-    gaps = np.concatenate([np.isnan(values[sheet.name]).ravel() for sheet in case.sheets])
-    zeros = case.policy.published.zeros or bool((gaps & (world.values == 0)).any())
-    return {
-        name: (
-            np.where(np.isnan(own), 0 if zeros else 1, own),
-            np.where(np.isnan(own), np.inf, own),
+    """What an intruder makes of sheets with gaps: 1 or more, but where a rule may hide a zero."""
+    found = {}
+    for sheet, values in shown:
+        least = np.zeros(sheet.shape)
+        for place in np.ndindex(sheet.shape):
+            least[place] = 0 if _zero(case, sheet, place) else 1
+        gaps = np.isnan(values)
+        found[sheet.name] = np.where(gaps, least, values), np.where(gaps, np.inf, values)
+    return found
+
+
+def _zero(case, sheet, place):
+    """May a zero be hidden here: by its own rule, or as a category that nobody in a group has?"""
+    policy = case.policy
+    if policy.published.zeros:
+        return True
+    if not (policy.attribute.check and policy.attribute.exclusion):
+        return False
+    lines = [case.codes(g, g.labels[at]) for g, at in zip(sheet.groupings, place, strict=True)]
+    total = [len(own) == g.variable.size for g, own in zip(sheet.groupings, lines, strict=True)]
+    for axis, grouping in enumerate(sheet.groupings):
+        variable = grouping.variable
+        others = all(
+            total[i] or g.variable.role.identifies
+            for i, g in enumerate(sheet.groupings)
+            if i != axis
         )
-        for name, own in values.items()
-    }
+        sensitive = lines[axis] <= set(variable.sensitive_codes) and not total[axis]
+        if sensitive and others and "Total" in grouping.labels:
+            return True
+    return False
 
 
 def rounded(case, masked):
@@ -254,9 +273,7 @@ class World:
         self.cells = [
             (
                 sheet,
-                dict(
-                    zip((g.name for g in (*sheet.groupings, *sheet.where)), labels, strict=True)
-                ),
+                dict(zip((g.name for g in (*sheet.groupings, *sheet.where)), labels, strict=True)),
             )
             for sheet in self.sheets
             for labels in product(*(g.labels for g in (*sheet.groupings, *sheet.where)))
@@ -381,9 +398,7 @@ class World:
     def _named(self, line):
         """The variables that a line divides."""
         return [
-            a
-            for a, v in enumerate(self.variables)
-            if v.name in line and len(line[v.name]) < v.size
+            a for a, v in enumerate(self.variables) if v.name in line and len(line[v.name]) < v.size
         ]
 
     def _small(self):

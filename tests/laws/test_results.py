@@ -48,7 +48,9 @@ def classes(kind=Result):
 @cache
 def made():
     """One of each, by the name of its class."""
-    return {type(result).__name__: result for result in (*_tables(), *_files(), *_survey(), *_office())}
+    return {
+        type(result).__name__: result for result in (*_tables(), *_files(), *_survey(), *_office())
+    }
 
 
 def _tables():

@@ -55,7 +55,7 @@ def masked_case(rng):
     whole = bool(rng.random() < 0.5)
     case = random_case(rng, whole=whole)
     keys = {"attribute.order": 4} | ({} if whole else {"attribute.check": False})
-    return dataclasses.replace(case, policy=case.policy.override(keys))
+    return dataclasses.replace(case, policy=case.policy.change(keys))
 
 
 def check_suppressed(rng) -> TALLY:
@@ -114,11 +114,12 @@ def check_part(rng) -> TALLY:
 
 
 CHECKS = {
-    "judged": (check_judged, 60),
-    "suppressed": (check_suppressed, 40),
+    "judged": (check_judged, 40),
+    "suppressed": (check_suppressed, 25),
     "rounded": (check_rounded, 30),
-    "part": (check_part, 12),
+    "part": (check_part, 8),
 }
+CEILINGS = {"judged": 0.2, "suppressed": 0.35, "rounded": 0.95}  # safe cases that do not pass
 
 
 def run(name, seeds) -> TALLY:
@@ -140,9 +141,9 @@ def refused(tally: TALLY) -> float:
 def test_nothing_unsafe_passes(name):
     tally = run(name, range(CHECKS[name][1]))
     assert sum(tally.values()) >= CHECKS[name][1] // 2
-    if name != "part":
+    if name in CEILINGS:
         assert ("PASS", False) in tally
-        assert refused(tally) < 0.5
+        assert refused(tally) < CEILINGS[name]
 
 
 # Cases that came out of it, made small
@@ -219,10 +220,11 @@ def test_what_follows_across_parts_is_judged_of_sums():
     assert batch.together.verdict is FAIL
 
 
-@pytest.mark.xfail(strict=True, reason="without a printed total the law is not asked")
 def test_attributes_behind_gaps_without_a_total():
     """(a1, c0) = 5 and (a1, c1) = 0 are printed: everybody in a1 has c0."""
-    records, (a, c) = sheets_of([[4, 3], [5, 0], [2, 6], [1, 3]], [Role.IDENTIFYING, Role.SENSITIVE])
+    records, (a, c) = sheets_of(
+        [[4, 3], [5, 0], [2, 6], [1, 3]], [Role.IDENTIFYING, Role.SENSITIVE]
+    )
     sheet = Sheet("1", (Grouping.of(a), Grouping.of(c, total=False)))
     keys = {"published.least": 2, "small.most": 1, "small.width": 1, "attribute.share": 1.0}
     made = mask(records, [sheet], Policy.of(keys))

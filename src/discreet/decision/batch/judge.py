@@ -123,6 +123,7 @@ class Judge:
             self.cases[measure] = SheetCase.of(records, [sheets[i] for i in own], measure, policy)
             self.places |= {i: place for place, i in enumerate(own)}
         self._known: dict[tuple[int, ...], Judged] = {}
+        self._reasons: dict[tuple[int, ...], list[Reason]] = {}  # of sheets of one measure
 
     def said(self) -> tuple[str, ...]:
         """What the verdicts rest on."""
@@ -148,9 +149,10 @@ class Judge:
         if key not in self._known:
             reasons: list[Reason] = []
             for measure, case in self.cases.items():
-                own = [i for i in key if self.all[i].measure == measure]
-                if own:
-                    reasons += self._of(case, own)
+                own = tuple(i for i in key if self.all[i].measure == measure)
+                if own not in self._reasons:
+                    self._reasons[own] = self._of(case, own) if own else []
+                reasons += self._reasons[own]
             self._known[key] = Judged(tuple(self.all[i].name for i in key), tuple(reasons))
         return self._known[key]
 
