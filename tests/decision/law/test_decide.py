@@ -12,6 +12,7 @@ from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.release.release import Release
 from discreet.table.load import load
+from discreet.table.table import Table
 from oracle import letters, named, releases, small_tables
 
 
@@ -135,3 +136,17 @@ def test_the_verdict_is_joint_with_what_is_out(data, array):
 def test_nothing_small_is_said(most, words):
     decision = decide(named(np.full((2, 2), 9)), "A*B", Policy.of({"small.most": most}))
     assert rules(decision)["small counts"].text.endswith(words)
+
+
+def test_a_rule_whose_work_was_stopped_is_in_doubt_and_has_no_measure():
+    """Beliefs that a clock stopped before there were any: REVIEW, and the report can be made."""
+    rng = np.random.default_rng(3)
+    table = Table.of(rng.poisson(1.0, (4, 4, 4)), **{n: list("abcd") for n in "ABC"})
+    keys = {"belief.most": 0.9, "belief.model": "saturated", "attribute.check": False}
+    policy = Policy.of(keys | {"published.least": 0, "small.width": 0, "belief.seconds": 1e-9})
+    found = decide(table, "A*B + B*C + A*C", policy)
+    assert found.verdict is Verdict.REVIEW
+    assert isinstance(found.risk, dict)
+    assert found.assumptions
+    release = Release.margins(table, "A*B + B*C + A*C")
+    assert ruling(table, release, policy) is not Verdict.PASS
