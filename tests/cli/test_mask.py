@@ -194,3 +194,21 @@ def test_the_secret_and_the_truth_are_in_no_file(tmp_path):
         assert secret.encode() not in file.read_bytes()
     record = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert re.search(r"[0-9a-f]{16}", json.dumps(record))
+
+
+def test_a_gap_that_is_out_stays_a_gap(tmp_path):
+    """A new table beside last year's gaps: nothing that was hidden follows."""
+    run("mask", *COMMON, "--release", "Town*Sex", "--out", "year", code=0)
+    text = TABLES.split("[[tables]]")[0] + '[[tables]]\nname = "new"\nvariables = "Town*Age50"\n'
+    (tmp_path / "new.toml").write_text(text, encoding="utf-8")
+    words = ("--tables", "new.toml", "--released", "year", "--out", "next", "--force")
+    said = document("mask", *COMMON, *words)
+    assert not [r for r in said["judged"]["reasons"] if r["verdict"] == "FAIL"]
+    run("check", "next", "--against", *COMMON, "--released", "year", code=0)
+
+
+def test_what_is_out_and_should_not_be_is_to_blame_itself(tmp_path):
+    (tmp_path / "t.txt").write_text("1: Town*Sex | status=out\n2: Age\n", encoding="utf-8")
+    said = document("assess", *COMMON, "--tables", "t.txt", code=1)
+    assert [blame["tables"] for blame in said["blame"]] == [["1"]]
+    assert said["part"]["tables"] == []

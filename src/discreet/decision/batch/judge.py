@@ -232,6 +232,8 @@ class Judge:
         Each set that fails is shrunk to a least one that does; a part holds none of these, and the
         first part that does not fail is the largest there is.
         """
+        if out and (before := self.sheets(out)).verdict is Verdict.FAIL:
+            return [], before, [Blame(before.names, first_reason(before))], True
         conflicts: list[frozenset[int]] = []
         blames: list[Blame] = []
         tried = Effort(self.effort).of(MOST_TRIED)

@@ -64,7 +64,7 @@ def _suppress(
     wanted = already if must is None else already | (must(case) & ~watched)
     task = _Task(
         case, floor, ceiling, costs(case) if callable(costs) else costs,
-        wanted & ~case.primary, optimal, work,
+        wanted & ~case.primary, watched | work.gaps(case), optimal, work,
     )  # fmt: skip
     return case, task.in_pairs() if case.rough.any() else task.at_once()
 
@@ -78,6 +78,7 @@ class _Task:
     ceiling: Floats
     costs: str | Floats
     must: Bools
+    gone: Bools  # hidden anyway
     optimal: bool
     work: Work
 
@@ -94,7 +95,7 @@ class _Task:
             whole=case.whole,
             costs=self.costs,
             must=self.must,
-            hidden=~case.rows_of(),
+            hidden=self.gone,
             intruders=case.intruders,
             method="optimal" if self.optimal else "heuristic",
             fine=case.cells.fine,
@@ -125,7 +126,7 @@ class _Task:
         own = np.array([back[whole] for whole in whole_rows.tolist()], np.int64)
         asked = Protection(own, asked.low, asked.high, asked.width)
         intruders = [[back[r] for r in rows] for rows in case.intruders]
-        hidden = np.zeros(plain.cells, bool)
+        hidden = self.gone[row]
         for _ in range(MOST_ROUNDS):
             found = suppress(
                 plain,
@@ -147,6 +148,8 @@ class _Task:
             whole = ~case.rows_of()
             whole[row[hidden]] = True
             said = [text for text in found.said if "proven" not in text]
+            if self.optimal:
+                said.append("The cheapest pattern is not sought for so many linked tables.")
             made = self._masked(whole, found.masked.parameters, said)
             assert made.printed is not None
             looked = Looked(case, made.printed, None, self.work.effort, self.work.clock)

@@ -47,6 +47,16 @@ class Work:
                 found[rows.ravel()[shown]] = True
         return found
 
+    def gaps(self, case: SheetCase) -> Bools:
+        """Rows that a sheet which is out hides, and no other prints."""
+        found, printed = np.zeros((2, case.cells.printed), bool)
+        for sheet, rows in zip(case.system.sheets, case.system.places, strict=True):
+            if sheet.status is Status.WANTED:
+                printed[rows.ravel()] = True
+            elif sheet.status is Status.OUT and sheet.name in self.out:
+                found[rows.ravel()[np.isnan(self.out[sheet.name].ravel())]] = True
+        return np.asarray(found & ~printed & ~self.already(case))
+
     # The verdict
 
     def judge(self, case: SheetCase, masked: Masked) -> list[Reason]:

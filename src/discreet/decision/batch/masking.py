@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,9 @@ def mask(
     sheets, policy, clock = tuple(sheets), policy or Policy(), Clock.of(seconds)
     if method not in MAKERS:
         raise DataError(f"method is {method!r}; choose one of {', '.join(MAKERS)}.")
+    known = {name for maker in MAKERS.values() for name in signature(maker).parameters}
+    if strange := [name for name in options if name not in known]:
+        raise DataError(f"no mask has an option {strange[0]!r}; leave it out.")
     check_sheets(sheets)
     work = Work(records, sheets, policy, dict(out or {}), effort, clock)
     made, cases = [], []
