@@ -1,4 +1,4 @@
-"""A business survey as an office has it: 50,000 records, 12 variables, weights, turnover, owners."""
+"""A business survey as an office has it: 12 variables, weights, turnover, owners."""
 
 from __future__ import annotations
 
@@ -58,10 +58,12 @@ missing = "category"
 
 [variables.Sector]
 role = "identifying"
-hierarchy = {{ {", ".join(
-    [f'"{d}{k}" = "{d}"' for letter in SECTORS.values() for d in letter for k in (1, 2, 3)]
-    + [f'"{d}" = "{letter}"' for letter, ds in SECTORS.items() for d in ds]
-)} }}
+hierarchy = {{ {
+    ", ".join(
+        [f'"{d}{k}" = "{d}"' for letter in SECTORS.values() for d in letter for k in (1, 2, 3)]
+        + [f'"{d}" = "{letter}"' for letter, ds in SECTORS.items() for d in ds]
+    )
+} }}
 
 [variables.Region]
 role = "identifying"

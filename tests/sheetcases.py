@@ -184,14 +184,28 @@ def _policy(rng, table):
 
 def suppressed(case, shown):
     """What an intruder makes of sheets with gaps: 1 or more, but where a rule may hide a zero."""
+    empty = {
+        _key(case, sheet, place)
+        for sheet in case.sheets
+        for place in np.ndindex(sheet.shape)
+        if _zero(case, sheet, place)
+    }
     found = {}
     for sheet, values in shown:
-        least = np.zeros(sheet.shape)
+        least = np.ones(sheet.shape)
         for place in np.ndindex(sheet.shape):
-            least[place] = 0 if _zero(case, sheet, place) else 1
+            least[place] = 0 if _key(case, sheet, place) in empty else 1
         gaps = np.isnan(values)
         found[sheet.name] = np.where(gaps, least, values), np.where(gaps, np.inf, values)
     return found
+
+
+def _key(case, sheet, place):
+    """Whom a cell counts."""
+    lines = [(g, g.labels[at]) for g, at in zip(sheet.groupings, place, strict=True)]
+    codes = [(g, case.codes(g, label)) for g, label in lines]
+    codes += [(g, case.codes(g, g.labels[0])) for g in sheet.where]
+    return frozenset((g.name, own) for g, own in codes if len(own) < g.variable.size)
 
 
 def _zero(case, sheet, place):

@@ -212,3 +212,16 @@ def test_what_is_out_and_should_not_be_is_to_blame_itself(tmp_path):
     said = document("assess", *COMMON, "--tables", "t.txt", code=1)
     assert [blame["tables"] for blame in said["blame"]] == [["1"]]
     assert said["part"]["tables"] == []
+
+
+def test_sums_that_are_out_are_judged_with_their_owners(tmp_path):
+    text = '[[tables]]\nname = "m"\nvariables = "Town"\nvalue = "Income"\nholding = "Owner"\n'
+    (tmp_path / "money.toml").write_text(text, encoding="utf-8")
+    run("mask", *COMMON, "--tables", "money.toml", "--out", "year", code=0)
+    shown = pd.read_csv(next((tmp_path / "year").glob("*.csv")), dtype=str)
+    assert shown.iloc[:, -1].str.fullmatch(r"x|\d+\.\d").all()  # as few decimals as the data have
+    (tmp_path / "counts.txt").write_text("Town\n", encoding="utf-8")
+    said = document("assess", *COMMON, "--tables", "counts.txt", "--released", "year")
+    assert said["out"] == ["year/m"]
+    again = document("assess", *COMMON, "--tables", "money.toml", "--released", "year")
+    assert again["verdict"] in ("PASS", "REVIEW")

@@ -115,6 +115,8 @@ def read_office(
         earlier = read_released(folder, found.variables)
         for sheet, values in zip(earlier.sheets, earlier.values, strict=True):
             name = f"{Path(folder).name}/{sheet.name}"
-            sheets = (*sheets, dataclasses.replace(sheet, name=name, status=Status.OUT))
+            known = (s.measure for s in sheets if s.measure.printed == sheet.measure.printed)
+            changes: dict[str, Any] = {"name": name, "measure": next(known, sheet.measure)}
+            sheets = (*sheets, dataclasses.replace(sheet, status=Status.OUT, **changes))
             out[name] = values
     return Office(found, sheets, out)

@@ -64,6 +64,7 @@ def show(part: Part, console: Console) -> None:
                     part.figures[first],
                     part.heads,
                     part.verdicts[first],
+                    part.words,
                 )
             more(console, max(part.every, len(part.labels)) - part.short)
 
@@ -75,23 +76,29 @@ def cells(
     figures: Sequence[Sequence[str]],
     heads: Sequence[str],
     verdicts: Sequence[Verdict] = (),
+    words: Sequence[str] = (),
 ) -> None:
-    """Rows of labels and right-aligned figures; labels share a column if they are too wide."""
+    """Rows of labels, right-aligned figures and words, which may run over several lines; labels
+    share a column if they are too wide."""
     from rich.padding import Padding
     from rich.table import Table
 
     wide = sum(
         max(len(name), *(len(row[place]) for row in labels)) + 2 for place, name in enumerate(names)
     )
-    figure = max((len(text) for line in figures for text in line), default=0)
-    taken = sum(max(len(head), figure) + 2 for head in heads) + 10 * bool(verdicts)
+    plain = [place for place, head in enumerate(heads) if head not in words]
+    figure = max((len(line[place]) for line in figures for place in plain), default=0)
+    taken = sum(max(len(heads[place]), figure) + 2 for place in plain) + 10 * bool(verdicts)
     if not names or wide > console.width - 2 - taken:
         labels, names = [[", ".join(row)] for row in labels], [", ".join(names) or "cell"]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for name in names:
         table.add_column(_text(console, name), overflow="fold")
     for head in heads:
-        table.add_column(_text(console, head), justify="right", no_wrap=True)
+        if head in words:
+            table.add_column(_text(console, head), overflow="fold")
+        else:
+            table.add_column(_text(console, head), justify="right", no_wrap=True)
     if verdicts:
         table.add_column("", no_wrap=True)
     for place, (row, line) in enumerate(zip(labels, figures, strict=True)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -152,9 +153,10 @@ def variables_of(content: Mapping[str, Any]) -> list[str]:
 
 
 def measures_of(content: Mapping[str, Any]) -> list[Measure]:
-    """What its tables count or add up; not how that was protected."""
+    """What its tables count or add up, and of whom."""
     given = [table["measure"] for table in content["tables"]]
-    return [*dict.fromkeys(Measure(one.get("value"), one.get("weight")) for one in given)]
+    names = [field.name for field in dataclasses.fields(Measure)]
+    return [*dict.fromkeys(Measure(**{n: one.get(n) for n in names}) for one in given)]
 
 
 def _grouping(said: Mapping[str, Any], known: Mapping[str, Variable], at: str) -> Grouping:

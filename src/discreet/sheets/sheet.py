@@ -47,6 +47,11 @@ class Measure:
             raise DataError("a shadow variable and requests are for sums; name a value.")
 
     @property
+    def printed(self) -> tuple[str | None, str | None]:
+        """What is printed, whoever is behind it."""
+        return self.value, self.weight
+
+    @property
     def numbers(self) -> tuple[str, ...]:
         """The columns that hold numbers."""
         return tuple(c for c in (self.value, self.weight, self.shadow) if c)

@@ -95,7 +95,7 @@ def check_sheets(sheets: Sequence[Sheet]) -> None:
     measures: dict[tuple[str | None, str | None], Measure] = {}
     for sheet in sheets:
         own = sheet.measure
-        if measures.setdefault((own.value, own.weight), own) != own:
+        if measures.setdefault(own.printed, own) != own:
             raise DataError(
                 f"table {sheet.name!r} shows the {own} like others, with another holding, shadow "
                 "or request; say the same for all of them."
@@ -172,7 +172,8 @@ class Judge:
         if law is None:
             return [*cells, *unjudged([self.all[i] for i in chosen], self.policy)]
         said = {reason.rule for reason in law}
-        return [*law, *(reason for reason in cells if reason.rule not in said)]
+        # the law sees what is shown; a doubt of the cells about what is hidden stays
+        return [*law, *(r for r in cells if r.rule not in said or r.verdict is not Verdict.PASS)]
 
     def _printed(self, case: SheetCase, places: Sequence[int]) -> Printed:
         """What some sheets show; less of those that are out behind a mask."""
@@ -284,8 +285,8 @@ def unjudged(sheets: Sequence[Sheet], policy: Policy) -> list[Reason]:
     if not names:
         return []
     text = (
-        "all variables of these tables together have too many combinations to list, so this is "
-        f"not judged: {', '.join(names)}."
+        "all variables of these tables together have too many combinations to list, or not even "
+        f"the total is printed as it is, so this is not judged: {', '.join(names)}."
     )
     return [Reason("tables together", Verdict.REVIEW, text)]
 

@@ -74,7 +74,8 @@ class Work:
         if law is None:
             return [*cells, *unjudged(_printed(case), self.policy)]
         said = {reason.rule for reason in law}
-        return [*law, *(reason for reason in cells if reason.rule not in said)]
+        # the law sees what is shown; a doubt of the cells about what is hidden stays
+        return [*law, *(r for r in cells if r.rule not in said or r.verdict is not Verdict.PASS)]
 
     def _law(self, case: SheetCase, printed: Printed) -> tuple[Reason, ...] | None:
         shown = [i for i, s in enumerate(case.system.sheets) if s.status is not Status.WATCHED]

@@ -97,7 +97,7 @@ class MaskedBatch(Paged):
         return frame(columns, kind)
 
     def to_json(self) -> dict[str, Any]:
-        """The document that `discreet mask --json` prints: nothing that is hidden is in it."""
+        """The document that `discreet mask --json` prints; for the office, not for the public."""
         return {
             "verdict": str(self.verdict),
             "method": self.method,

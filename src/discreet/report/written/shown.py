@@ -14,6 +14,7 @@ from discreet.masks.masked import Masked
 from discreet.sheets.sheet import Sheet, Status
 
 Number = int | float | None
+MOST_DECIMALS = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,14 @@ def shown(masked: Sequence[Masked], decimals: int | None) -> tuple[Shown, ...]:
     return tuple(found)
 
 
+def _decimals(masked: Masked) -> int | None:
+    """As few as all printed values have, but for what adding up in floating point leaves."""
+    values = masked.values[~np.isnan(masked.values)]
+    near = 1e-9 * max(1.0, float(np.abs(values).max(initial=0.0)))
+    few = (d for d in range(MOST_DECIMALS) if (np.abs(values - values.round(d)) <= near).all())
+    return next(few, None)
+
+
 def _shown(masked: Masked, sheet: Sheet, decimals: int | None) -> Shown:
     values = np.array(masked.shown(sheet), np.float64)
     given = sheet.options.get("decimals", decimals)
@@ -101,7 +110,7 @@ def _shown(masked: Masked, sheet: Sheet, decimals: int | None) -> Shown:
         rows = masked.system.places[masked.system.sheets.index(sheet)]
         lower, upper = masked.printed.lower[rows], masked.printed.upper[rows]
         exact = bool((np.isnan(values) | ((lower == values) & (upper == values))).all())
-    decimals = None if masked.whole else given
+    decimals = None if masked.whole else _decimals(masked) if given is None else given
     return Shown(
         sheet, values, masked.whole, decimals, masked.method, dict(masked.parameters), exact
     )
