@@ -4,7 +4,6 @@ Random data, hierarchies, codings, filters, linked sheets, roles, impossible com
 policies, against every table of whole numbers that fits what is printed.
 """
 
-import contextlib
 import dataclasses
 from itertools import combinations
 
@@ -63,8 +62,6 @@ def check_suppressed(rng) -> TALLY:
     try:
         made = mask(case.records, case.sheets, case.policy)
     except Unprotectable:
-        return {}
-    except IndexError:  # test_the_total_of_everybody_is_told
         return {}
     world = World(case, case.sheets, suppressed(case, made.shown()))
     return _compared(case, world, made)
@@ -235,7 +232,6 @@ def test_attributes_behind_gaps_without_a_total():
     assert made.verdict is not PASS
 
 
-@pytest.mark.xfail(strict=True, reason="groups above attribute.order behind gaps are not counted")
 def test_attributes_of_large_groups_behind_gaps():
     """In b0, c0 are 12 = 4 + 3 + 5 of a0, a2, a3: nobody there has a1, which has no line."""
     rest = [[[9, 9], [9, 9]], [[9, 9], [9, 9]], [[9, 9], [9, 9]], [[3, 3], [3, 1]]]
@@ -251,11 +247,11 @@ def test_attributes_of_large_groups_behind_gaps():
     assert made.verdict is not PASS
 
 
-@pytest.mark.xfail(strict=True, raises=IndexError, reason="space.py: no share of a target is free")
-def test_the_total_of_everybody_is_told():
-    """10 of 14 are a0: 71 percent; nothing beside it can change that."""
+def test_what_is_told_of_everybody_is_hidden():
+    """10 of 14 are a0, 71 percent: its total goes, and 7 to 11 fit what is left."""
     records, (a, b) = sheets_of([[6, 4], [2, 2]], [Role.BOTH, Role.SENSITIVE], "AB")
     sheet = Sheet("1", (Grouping.of(a), Grouping.of(b)))
     keys = QUIET | {"attribute.check": True, "attribute.share": 0.7, "attribute.exclusion": False}
-    with contextlib.suppress(Unprotectable):
-        assert mask(records, [sheet], Policy.of(keys)).verdict is not PASS
+    made = mask(records, [sheet], Policy.of(keys))
+    assert made.verdict is PASS
+    assert np.isnan(made.shown()[0][1][1, 0])

@@ -58,6 +58,8 @@ class Grouping:
         tree = _Tree(variable, parents)
         lines = [Line(_free(TOTAL, tree), frozenset(range(variable.size)))] if total else []
         lines += tree.lines(depth=int(total))
+        if not lines:  # one category is all there is
+            lines = [Line(variable.categories[0], frozenset([0]))]
         if levels is not None:
             most = levels - 1 + int(total)
             lines = [line for line in lines if line.depth <= most]

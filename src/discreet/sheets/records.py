@@ -170,7 +170,8 @@ def _owners(column: Any, name: str) -> Ints:
     """A number for each owner; who has none stands alone, with a negative one."""
     index, distinct = places(name, column)
     texts = [str(value).strip().casefold() if value is not None else "" for value in distinct]
-    codes = np.array([i if text else -1 for i, text in enumerate(texts)], np.int64)[index]
+    number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    codes = np.array([number[text] if text else -1 for text in texts], np.int64)[index]
     alone = codes < 0
     codes[alone] = -1 - np.arange(int(alone.sum()))
     return np.asarray(codes)

@@ -34,7 +34,7 @@ def data(array, **roles):
 
 @pytest.fixture
 def cut_twice():
-    """Ages 10 to 40; up to 20 and up to 30 differ by one person of 30."""
+    """Up to a1 and up to a2 differ by the one person of a2."""
     records, (age, sex) = data([[20, 20], [20, 20], [1, 0], [20, 20]])
     upto = {"to a1": ["a0", "a1"], "from a2": ["a2", "a3"]}
     other = {"to a2": ["a0", "a1", "a2"], "from a3": ["a3"]}
@@ -136,3 +136,9 @@ def test_without_a_width_no_count_is_too_small():
     sheet = Sheet("1", (Grouping.of(a), Grouping.of(b)))
     assert judge_batch(records, [sheet], Policy.of(quiet)).verdict is PASS
     assert judge_batch(records, [sheet], Policy.of(quiet | {"small.width": 1})).verdict is FAIL
+
+
+def test_seconds_that_are_over_leave_doubt(cut_twice):
+    records, sheets = cut_twice
+    hurried = judge_batch(records, sheets, Policy.of(PLAIN), seconds=1e-9)
+    assert hurried.verdict is not PASS

@@ -18,6 +18,7 @@ from discreet.decision.law.assess import provenance_of
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
+from discreet.decision.law.rules.attribute import NAME as ATTRIBUTE
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
@@ -30,6 +31,7 @@ from discreet.table.formula import Formula
 
 MOST_LAW = 100_000  # cells of all variables of some sheets together
 MOST_OUTER = 20_000_000  # where outer bounds are enough
+SOON = 1e-6  # seconds, of a law that is asked when they are over
 MOST_TRIED = 200  # sets of sheets, to find the largest part
 BY_CELLS = {"published cells", "small counts", "attribute disclosure", "hidden categories"}
 
@@ -171,9 +173,7 @@ class Judge:
         law = self._by_law([self.all[i] for i in chosen], printed, places)
         if law is None:
             return [*cells, *unjudged([self.all[i] for i in chosen], self.policy)]
-        said = {reason.rule for reason in law}
-        # the law sees what is shown; a doubt of the cells about what is hidden stays
-        return [*law, *(r for r in cells if r.rule not in said or r.verdict is not Verdict.PASS)]
+        return joined(law, cells)
 
     def _printed(self, case: SheetCase, places: Sequence[int]) -> Printed:
         """What some sheets show; less of those that are out behind a mask."""
@@ -210,7 +210,7 @@ class Judge:
                 return ()
         if release is None or too_large(coded, self.policy, self.effort):
             return None
-        decision = decide(coded.table, release, self.policy, seconds=self.clock.left)
+        decision = decide(coded.table, release, self.policy, seconds=max(self.clock.left, SOON))
         whole = [i for i, sheet in enumerate(sheets) if exact(sheet)]
         if decision.verdict is not Verdict.FAIL or len(whole) == len(sheets):
             return decision.reasons
@@ -289,6 +289,16 @@ def unjudged(sheets: Sequence[Sheet], policy: Policy) -> list[Reason]:
         f"the total is printed as it is, so this is not judged: {', '.join(names)}."
     )
     return [Reason("tables together", Verdict.REVIEW, text)]
+
+
+def joined(law: Sequence[Reason], cells: Sequence[Reason]) -> list[Reason]:
+    """What the law says, and what the cells doubt: of printed cells that are hidden it sees none.
+
+    Of attributes it sees all that the cells do.
+    """
+    said = {reason.rule for reason in law}
+    doubts = (r for r in cells if r.verdict is not Verdict.PASS and r.rule != ATTRIBUTE)
+    return [*law, *(r for r in cells if r.rule not in said), *(r for r in doubts if r.rule in said)]
 
 
 def too_large(coded: Coded, policy: Policy, effort: float) -> bool:

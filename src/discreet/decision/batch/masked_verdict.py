@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.coded import Coded
-from discreet.decision.batch.judge import too_large, unjudged
+from discreet.decision.batch.judge import SOON, joined, too_large, unjudged
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Reason, Verdict, worst
@@ -73,9 +73,7 @@ class Work:
         law = self._law(case, printed) if case.whole else None
         if law is None:
             return [*cells, *unjudged(_printed(case), self.policy)]
-        said = {reason.rule for reason in law}
-        # the law sees what is shown; a doubt of the cells about what is hidden stays
-        return [*law, *(r for r in cells if r.rule not in said or r.verdict is not Verdict.PASS)]
+        return joined(law, cells)
 
     def _law(self, case: SheetCase, printed: Printed) -> tuple[Reason, ...] | None:
         shown = [i for i, s in enumerate(case.system.sheets) if s.status is not Status.WATCHED]
@@ -85,7 +83,7 @@ class Work:
             return None
         if len(release.known) > Effort(self.effort).of(MOST_KNOWN):
             return None
-        return decide(coded.table, release, self.policy, seconds=self.clock.left).reasons
+        return decide(coded.table, release, self.policy, seconds=max(self.clock.left, SOON)).reasons
 
     def _perturbed(self, case: SheetCase, masked: Masked) -> list[Reason]:
         if masked.parameters.get("silent") is True:

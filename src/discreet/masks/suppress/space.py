@@ -111,6 +111,8 @@ class Space:
 
         min price (p + n), p, n >= 0, z = p - n: it begins at z = 0, best but for the target.
         """
+        if not len(self.columns):
+            return  # nothing can move
         if self._slim is None:
             self._slim = self._small_changes()
         size = len(self.columns)
@@ -138,8 +140,8 @@ class Space:
 
         alone = np.diff(self.shares.indptr) == 1
         alone[alone] = self.shares.data[self.shares.indptr[:-1][alone]] == 1
-        first = np.minimum(self.shares.indptr[:-1], max(len(self.shares.indices) - 1, 0))
-        self._column = np.where(alone, self.shares.indices[first], -1)
+        self._column = np.full(len(alone), -1, np.int64)
+        self._column[alone] = self.shares.indices[self.shares.indptr[:-1][alone]]
         self._line = len(self.rows) + np.cumsum(~alone) - 1
         half = csr_matrix(vstack([self.matrix, self.shares[~alone]], format="csr"))
         free = np.full(int((~alone).sum()), np.inf)
@@ -165,6 +167,8 @@ class Space:
         self, target: int, up: bool, enough: float, limit: Limit, into: Witnesses
     ) -> bool:
         """The same in whole numbers, for one target; true unless the limit ended it."""
+        if not len(self.columns):
+            return True  # nothing can move
         if self._integer is None:
             self._integer = Program(
                 len(self.columns),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.data.codebook import Variable
 from discreet.intruder.bounds.shares import FINEST
 from discreet.intruder.witness.seen import MOST_SUMS, Seen
-from discreet.release.release import Release
+from discreet.release.release import STRUCTURAL, Release
 from discreet.table.cells import Cells
 from discreet.table.impossible import holds
 from discreet.table.lattice import bits, closure
@@ -126,9 +126,14 @@ def asked(
     Those are left out of which a table that was `seen` shows that they are not.
     """
     told = [name for known in release.known for name, _ in known.cell]
+    single = {
+        table.axes.set_of(name for name, _ in known.cell)
+        for known in release.known
+        if known.why != STRUCTURAL
+    }
     small, large, unchecked = list[Named](), list[Kind](), 0
     many = Lattice(table.shape).size > MOST_SUMS
-    for names, variable in pairs(table, release.formula.sets, order, told):
+    for names, variable in pairs(table, [*release.formula.sets, *single], order, told):
         joint = (*names, variable.name)
         if len(names) > order and not release.formula.contains(joint):
             unchecked += 1
