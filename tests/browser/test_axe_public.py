@@ -46,8 +46,9 @@ def script(request):
     return axe_script(request.config.cache)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    ("size", "scheme"), [(WIDE, "light"), (PHONE, "dark")], ids=["wide-light", "phone-dark"]
+)
 def test_axe_finds_nothing(visits, places, script, size, scheme):
     for name, path in PAGES.items():
         page = visits.page(path.format_map(places), **size, color_scheme=scheme)

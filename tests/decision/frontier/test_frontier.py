@@ -279,16 +279,3 @@ def test_what_it_refuses():
         frontier(Table.of([[9, 9], [9, 9]], A=[0, 1], B=[0, 1]), beta=3)
     with pytest.raises(DisclosureError, match="no margin keeps"):
         frontier(load("example:tract"), beta=1_000)
-
-
-@pytest.mark.nltcs
-def test_the_greedy_frontier_of_the_paper(nltcs):
-    """beta = 3: the list is cut after 4,011; the closed set has 4,014 (the paper prints 4,011)."""
-    found = frontier(nltcs, beta=3, proof="outer", method="greedy")
-    assert found.listed == 4011
-    assert found.released == 4014
-    assert len(found.formula) == 1679
-    assert found.by_order == {1: 16, 2: 120, 3: 547, 4: 1569, 5: 1659, 6: 103}
-    assert found.min_width == 3
-    assert not found.certified
-    assert found.rung == "outer"
