@@ -225,3 +225,27 @@ def test_sums_that_are_out_are_judged_with_their_owners(tmp_path):
     assert said["out"] == ["year/m"]
     again = document("assess", *COMMON, "--tables", "money.toml", "--released", "year")
     assert again["verdict"] in ("PASS", "REVIEW")
+
+
+def test_a_perturbed_table_never_keeps_what_a_gap_hides(tmp_path):
+    """Town*Sex is out with gaps: its margin is not public, and is no margin to keep."""
+    run("mask", *COMMON, "--release", "Town*Sex", "--out", "year", code=0)
+    (tmp_path / "t.txt").write_text("1: Town*Sex*Age\n", encoding="utf-8")
+    words = ("--tables", "t.txt", "--method", "perturb", "--out", "out.csv", "--released", "year")
+    refused = run("mask", *COMMON, *words, code=2)
+    assert "nothing is out whole" in refused.output
+    (tmp_path / "t.txt").write_text("1: Town*Sex*Age\n2: Age | status=out\n", encoding="utf-8")
+    said = document("mask", *COMMON, *words, code=0)
+    assert said["parameters"][0]["kept"] == "Age"
+
+
+def test_a_filter_that_is_out_is_no_margin_to_keep(tmp_path):
+    lines = "1: Town*Sex\n2: Town | where Sex=f, status=out\n"
+    (tmp_path / "t.txt").write_text(lines, encoding="utf-8")
+    run("mask", *COMMON, "--tables", "t.txt", "--method", "perturb", code=2)
+
+
+def test_a_policy_without_a_rule_for_sums_judges_nothing():
+    off = [f"--set=contributors.{key}=0" for key in ("least", "p", "n")]
+    found = run("assess", *COMMON, "--release", "Town", "--value", "Income", *off, code=2)
+    assert "asks no rule of the sum of Income" in found.output

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.decision.batch.demands import Demand, demands, zeros_may_be_hidden
+from discreet.decision.batch.demands import Demand, check_asked, demands, zeros_may_be_hidden
 from discreet.decision.law.findings import MOST_NAMED
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Reason
@@ -44,6 +44,7 @@ class SheetCase:
         cls, records: Records, sheets: Sequence[Sheet], measure: Measure, policy: Policy
     ) -> SheetCase:
         """With sheets to watch: those who can be identified in parts that tell more of them."""
+        check_asked(measure, policy)
         system = System.of(sheets)
         if watched := _watched(system):
             system = System.of([*sheets, *watched])

@@ -21,7 +21,7 @@ from discreet.risk.cells.sensitive import (
 )
 from discreet.sheets.contributions import Contributions
 from discreet.sheets.grouping import Grouping
-from discreet.sheets.sheet import Sheet, Status
+from discreet.sheets.sheet import Measure, Sheet, Status
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -63,6 +63,16 @@ def demands(cells: Contributions, policy: Policy) -> tuple[Demand, ...]:
     """Of every rule that has something to say of these cells."""
     found = (find(cells, policy) for find in FINDERS)
     return tuple(demand for demand in found if demand is not None and len(demand))
+
+
+def check_asked(measure: Measure, policy: Policy) -> None:
+    """A policy without a rule for sums judges none; counts the law always has a rule for."""
+    rule = policy.contributors
+    some = rule.least > 1 or rule.p > 0 or rule.n > 0 or measure.request
+    if measure.value is not None and not (some or policy.categories.hidden):
+        raise PolicyError(
+            f"the policy {policy.name!r} asks no rule of the {measure}; nothing is judged by it."
+        )
 
 
 def _counts(cells: Contributions) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
-from discreet.decision.batch.coded import Coded
+from discreet.decision.batch.coded import Coded, exact
 from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.law.verdict import Verdict, worst
@@ -288,14 +288,25 @@ def _perturb(
     seed: int | None = None,
     **unused: Any,
 ) -> tuple[SheetCase, Masked]:
-    """A table drawn by chance with every margin that is out, and nothing else of the data."""
+    """A table drawn by chance with every margin that is out, and nothing else of the data.
+
+    A sheet that is out with gaps, a filter or lines left out is no margin, and is not kept: its
+    margin would tell what it hides.
+    """
     from discreet.masks.perturb import perturb_release
 
     if measure != COUNT:
         raise DataError(f"a table of the {measure} cannot be drawn; perturbation is for counts.")
-    out = [sheet for sheet in sheets if sheet.status is Status.OUT]
+    out = [
+        sheet
+        for sheet in sheets
+        if sheet.status is Status.OUT and sheet.name not in work.out and exact(sheet)
+    ]
     if not out:
-        raise DataError("nothing is out that could be kept; name the tables that are (status out).")
+        raise DataError(
+            "nothing is out whole that could be kept; list the tables that are, without a mask or "
+            "a filter (status out)."
+        )
     case = work.case([s for s in sheets if s.status is Status.WANTED], measure)
     coded = Coded.of(work.records, sheets)
     margins = [coded.margin(sheet) for sheet in out]
