@@ -10,6 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import DataError
 
 LOSE = 1e-3
@@ -23,6 +26,13 @@ class Kind(StrEnum):
     CATEGORY = "category"
     NORMAL = "normal"
     LOGNORMAL = "lognormal"
+    EXACT = "exact"  # released as it is
+    INTERVAL = "interval"  # the interval in which a number lies
+    TOPCODE = "topcode"  # as it is, but for a code beyond a low and a high end
+    RANK = "rank"  # a number whose rank is near
+    SUPPRESSED = "suppressed"  # as it is, or missing
+    SHARED = "shared"  # what it became, for who can repeat the mask; many share it
+    SWAPPED = "swapped"  # columns that went together to another record
     UNKNOWN = "unknown"
 
 
@@ -47,6 +57,15 @@ class Key:
     matrix: Mapping[str, Mapping[str, float]] | None = None
     spread: tuple[float, ...] | None = None
     weights: tuple[float, ...] = (1.0,)
+    cuts: tuple[float, ...] = ()  # interval: label i is for numbers in [cuts[i - 1], cuts[i])
+    labels: tuple[str, ...] = ()  # interval: one more than cuts; topcode: below low, above high
+    low: float | None = None
+    high: float | None = None
+    window: float | None = None  # rank: how far ranks move at most, as a share of all records
+    law: tuple[float, ...] = ()  # rank: probabilities of equal parts of the window; else uniform
+    suppressed: float | Mapping[str, float] = 0.0  # that it is missing, also by category
+    joint: tuple[str, ...] = ()  # swapped: columns that go along with this one
+    seen: NDArray[np.object_] | None = field(default=None, compare=False, repr=False)
 
     @property
     def continuous(self) -> bool:

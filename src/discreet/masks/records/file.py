@@ -1,0 +1,103 @@
+"""A file of records that is to be masked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.frames import label
+from discreet.data.hierarchy import Hierarchy
+from discreet.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.object_]
+
+
+@dataclass(frozen=True, eq=False)
+class RecordFile:
+    """Records as a pandas frame, a row each, with what is known of the columns.
+
+    `household` and `weight` name columns: who belongs together, and how many people each stands
+    for. Masks never change them.
+
+    >>> import pandas as pd
+    >>> file = RecordFile(pd.DataFrame({"age": [31, 47, None], "sex": ["f", "m", "f"]}))
+    >>> file
+    RecordFile(3 records: age, sex)
+    >>> file.numbers("age"), file.labels("sex")
+    (array([31., 47., nan]), array(['f', 'm', 'f'], dtype=object))
+    """
+
+    data: pd.DataFrame
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    household: str | None = None
+    weight: str | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.data):
+            raise DataError("the file has no records; it needs at least one.")
+        if len(set(self.data.columns)) < len(self.data.columns):
+            raise DataError("the file has two columns of one name; rename one.")
+        for name in (self.household, self.weight, *self.hierarchies):
+            if name is not None:
+                self.check(name)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        return f"RecordFile({len(self):,} records: {', '.join(map(str, self.data.columns))})"
+
+    def check(self, *names: str) -> None:
+        """Refuse columns that are not there."""
+        for name in names:
+            if name not in self.data.columns:
+                listed = ", ".join(map(str, self.data.columns))
+                raise DataError(f"the file has no column {name!r}; it has {listed}.")
+
+    def numbers(self, name: str) -> Floats:
+        """A column of numbers, nan where one is missing."""
+        import pandas as pd
+
+        self.check(name)
+        found = pd.to_numeric(self.data[name], errors="coerce")
+        odd = found.isna() & (self.labels(name) != "")
+        if odd.any():
+            row = int(np.argmax(odd.to_numpy()))
+            raise DataError(
+                f"row {row + 1} has {self.data[name].iloc[row]!r} in {name!r}, where a number is "
+                "needed."
+            )
+        return np.array(found, np.float64)
+
+    def labels(self, name: str) -> Labels:
+        """A column of categories, "" where one is missing."""
+        import pandas as pd
+
+        self.check(name)
+        codes, values = pd.factorize(self.data[name], use_na_sentinel=True)
+        names = np.array([*(label(_plain(value)) for value in values), ""], object)
+        return np.asarray(names[codes])
+
+    def codes(self, name: str) -> tuple[NDArray[np.int64], list[str]]:
+        """Categories of a column as numbers, -1 where missing, and their names in sorted order."""
+        labels = self.labels(name)
+        names = sorted(set(labels) - {""})
+        place = {one: code for code, one in enumerate(names)} | {"": -1}
+        return np.array([place[one] for one in labels], np.int64), names
+
+    def with_columns(self, **columns: Any) -> RecordFile:
+        """The same file with other values in some columns."""
+        self.check(*columns)
+        return replace(self, data=self.data.assign(**columns))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,151 @@
+"""What a mask of records is, and what it gives back."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.intruder.linkage.model import Intruder, Key, Kind
+from discreet.intruder.linkage.records import Records
+from discreet.look.result import Result
+from discreet.masks.records.file import RecordFile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedFile(Result):
+    """Records as they can be released, and what an intruder knows who knows the mask.
+
+    `rows` is the source row of each released record: the office's secret, and in no file. `keys`
+    describe the columns that the mask changed; all others are released as they are.
+    `correlation` is that of noise. `parameters` say how it was made and nothing of the data;
+    `said` are sentences for the report.
+    """
+
+    data: pd.DataFrame
+    rows: Ints
+    keys: Mapping[str, Key] = field(default_factory=dict)
+    correlation: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    method: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        changed = ", ".join(self.keys) or "no column"
+        return f"MaskedFile({self.method}: {len(self):,} records, {changed} masked)"
+
+    def intruder(self, keys: Sequence[str], **options: Any) -> Intruder:
+        """Who knows these columns of everybody, and the mask; options as of `Intruder`."""
+        told: list[Key] = []
+        for name in keys:
+            block = next((key for key in self.keys.values() if name in key.joint), None)
+            key = self.keys.get(name, block or Key(name, Kind.EXACT))
+            if key not in told:
+                told.append(key)
+        names = {key.name for key in told}
+        ties = {pair: value for pair, value in self.correlation.items() if set(pair) <= names}
+        return Intruder(tuple(told), ties, **options)
+
+    def linked_with(self, file: RecordFile, keys: Sequence[str]) -> Records:
+        """Source and released records side by side, for `identify`."""
+        import pyarrow as pa
+
+        file.check(*keys)
+        wanted = list(dict.fromkeys([*keys, *(n for k in self.keys.values() for n in k.joint)]))
+        source = pa.Table.from_pandas(file.data[wanted], preserve_index=False)
+        released = pa.Table.from_pandas(self.data[wanted], preserve_index=False)
+        return Records(
+            dict(zip(source.column_names, source.columns, strict=True)),
+            dict(zip(released.column_names, released.columns, strict=True)),
+            len(file),
+            len(self),
+            self.rows,
+        )
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """The released records."""
+        if kind == "pandas":
+            return self.data
+        from discreet.table.cells import frame
+
+        return frame({name: self.data[name].to_numpy() for name in self.data.columns}, kind)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "records": len(self),
+            "masked": sorted(self.keys),
+            "parameters": dict(self.parameters),
+            "said": list(self.said),
+        }
+
+
+class Mask(ABC):
+    """A mask with its options, which are the fields of a frozen dataclass.
+
+    `name` is what a command or a masks file calls it; `promise` says in a sentence what it keeps.
+    """
+
+    name: ClassVar[str]
+    promise: ClassVar[str]
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Self:
+        """From what a masks file says; lists become tuples."""
+        known = {one.name: one for one in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        if odd := sorted(set(options) - set(known)):
+            raise DataError(
+                f"{cls.name} has no option {odd[0]!r}; it has {', '.join(known) or 'none'}."
+            )
+        needed = [
+            name
+            for name, one in known.items()
+            if one.default is dataclasses.MISSING
+            and one.default_factory is dataclasses.MISSING
+            and name not in options
+        ]
+        if needed:
+            raise DataError(f"{cls.name} needs {needed[0]!r}; give it.")
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in options.items()})
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    @abstractmethod
+    def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
+        """The masked file; draws come from `rng` alone."""
+
+    @abstractmethod
+    def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
+        """What of the promise does not hold for a masked file: nothing, if all is well."""
+
+
+def listed(given: object, what: str) -> tuple[str, ...]:
+    """Names that an option holds: one, or several."""
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not names or not all(isinstance(n, str) for n in names):
+        raise DataError(f"{what} is {given!r}; give a name or a list of names.")
+    return tuple(names)
+
+
+def amount(value: object, what: str, *, least: float = -math.inf, most: float = math.inf) -> float:
+    """A number within its limits."""
+    from discreet.intruder.linkage.model import number
+
+    return number(value, what, least=least, most=most)
