@@ -10,6 +10,7 @@ from discreet.cli.accounts import accounts_command
 from discreet.cli.assess import assess_command
 from discreet.cli.bounds import bounds_command
 from discreet.cli.check import check_command
+from discreet.cli.compare import compare_command
 from discreet.cli.count import count_command
 from discreet.cli.diff import diff_command
 from discreet.cli.endings import endings
@@ -60,6 +61,7 @@ for command in (
     assess_command,
     bounds_command,
     check_command,
+    compare_command,
     count_command,
     diff_command,
     examples_command,

@@ -1,4 +1,4 @@
-"""`discreet mask`: tables that can be published."""
+"""`discreet mask`: tables or records that can be published."""
 
 from __future__ import annotations
 
@@ -10,17 +10,37 @@ from discreet.cli.options import Number, data_file, data_options, effort_options
 from discreet.cli.sheets import read_office, sheet_options
 from discreet.cli.showing import page_options, show, writable
 
-METHODS = ("suppress", "round", "cell-key", "perturb", "merge")
+TABLES = ("suppress", "round", "cell-key", "perturb", "merge")
+RECORDS = (
+    *("recode", "blank", "pram", "swap", "top-code", "noise", "rank-swap", "microaggregate"),
+    *("univariate", "sample", "synthesise"),
+)
 
 
 @click.command(
-    "mask", epilog="Example: discreet mask people.csv --tables tables.toml --out release"
+    "mask",
+    epilog="Examples: discreet mask people.csv --tables tables.toml --out release; "
+    "discreet mask people.csv --method microaggregate --with columns=income,age --with k=5 "
+    "--keys income,age --out masked.csv",
 )
 @data_options
 @click.option("--release", metavar="F", help='Or the margins of a formula: "Race*Income + Sex".')
 @sheet_options
 @click.option(
-    "--method", type=click.Choice(METHODS), default="suppress", show_default=True, help="The mask."
+    "--method",
+    type=click.Choice([*TABLES, *RECORDS]),
+    default="suppress",
+    show_default=True,
+    help="The mask: of tables, or from recode on of records.",
+)
+@click.option(
+    "--with", "options", multiple=True, metavar="KEY=VALUE", help="records: an option of the mask."
+)
+@click.option("--keys", metavar="A,B,C", help="records: what an intruder knows of people.")
+@click.option("--sensitive", metavar="A,B,C", help="records: what nobody should learn of them.")
+@click.option("--household", metavar="COLUMN", help="records: who belongs together.")
+@click.option(
+    "--intruder", metavar="FILE", help="records: write what an intruder knows, for identify."
 )
 @click.option("--policy", metavar="FILE", help="TOML with the thresholds (discreet policy).")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
@@ -72,7 +92,7 @@ METHODS = ("suppress", "round", "cell-key", "perturb", "merge")
     metavar="TEXT",
     help="cell-key: 16 letters or more, the same every year; else one is made and forgotten.",
 )
-@click.option("--seed", type=int, metavar="N", help="round, perturb: draw the same again.")
+@click.option("--seed", type=int, metavar="N", help="round, perturb, records: draw the same again.")
 @click.option(
     "--out", metavar="OUT", callback=writable, help="A folder, or .xlsx, .csv, .json, .jsonstat."
 )
@@ -102,6 +122,11 @@ def mask_command(
     release: str | None,
     tables: str | None,
     method: str,
+    options: tuple[str, ...],
+    keys: str | None,
+    sensitive: str | None,
+    household: str | None,
+    intruder: str | None,
     policy: str | None,
     changes: tuple[str, ...],
     released: tuple[str, ...],
@@ -127,25 +152,41 @@ def mask_command(
     as_json: bool,
     **data: Any,
 ) -> None:
-    """Write tables that can be published, and nothing else.
+    """Write tables or records that can be published, and nothing else.
 
-    Suppression, controlled rounding, cell keys, perturbation that keeps what is out, or merging:
-    made for all tables together, and judged by an intruder who knows the mask. Nothing is written
-    unless the verdict is PASS, or --force says so.
+    Tables: suppression, controlled rounding, cell keys, perturbation that keeps what is out, or
+    merging, made for all together. Records: recoding, blanks, swapping, noise, groups, samples,
+    synthetic data. Each is judged by an intruder who knows the mask. Nothing is written unless the
+    verdict is PASS, or --force says so.
     """
     from discreet.decision.batch.masking import mask
     from discreet.decision.law.verdict import Verdict
     from discreet.look.progress import working
 
     office = read_policy(policy, changes)
+    if method in RECORDS:
+        from discreet.cli.maskrecords import mask_records
+
+        mask_records(
+            ctx, method, options, office,
+            keys=keys, sensitive=sensitive, seed=seed, out=out, intruder=intruder, force=force,
+            html=html, as_json=as_json, household=household, tables=tables, release=release,
+            released=released, **data,
+        )  # fmt: skip
+    if options or keys or sensitive or household or intruder:
+        from discreet.errors import DataError
+
+        raise DataError(
+            f"{method} is a mask of tables; --with, --keys and the like are of records."
+        )
     found = read_office(tables=tables, release=release, released=released, **data)
-    options: dict[str, Any] = {"seed": seed, "base": base, "kind": rounding, "secret": secret}
-    options |= {"optimal": optimal, "known": known, "must": _must(keep, found.sheets)}
-    options["costs"] = _costs(cost, previous, found.records)
+    given: dict[str, Any] = {"seed": seed, "base": base, "kind": rounding, "secret": secret}
+    given |= {"optimal": optimal, "known": known, "must": _must(keep, found.sheets)}
+    given["costs"] = _costs(cost, previous, found.records)
     if ptable:
         from discreet.masks.cellkey.files import read_ptable
 
-        options["ptable"] = read_ptable(ptable)
+        given["ptable"] = read_ptable(ptable)
     with working("masking"):
         made = mask(
             found.records,
@@ -156,7 +197,7 @@ def mask_command(
             data=data_file(data["data"]),
             effort=effort,
             seconds=seconds,
-            **options,
+            **given,
         )
     written: list[Any] = []
     if out and (made.verdict is Verdict.PASS or force):

@@ -14,6 +14,7 @@ PAGES = {
     "BeliefRisk": "discreet.report.beliefs:beliefs_page",
     "CellBounds": "discreet.report.bounds:bounds_page",
     "Checked": "discreet.report.checked:checked_page",
+    "Compared": "discreet.report.compared:compared_page",
     "Comparison": "discreet.report.changes:changes_page",
     "Frontier": "discreet.report.frontier:frontier_page",
     "Identification": "discreet.report.identify:identify_page",

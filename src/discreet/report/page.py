@@ -96,6 +96,20 @@ class Chart(Part):
 
 
 @dataclass(frozen=True)
+class Slider(Part):
+    """Stops to move between on an HTML page, each with its parts; without a script.
+
+    `name` is unique on the page; `start` is the stop that is shown first.
+    """
+
+    name: str
+    caption: str
+    stops: Sequence[tuple[str, Sequence[Part]]]
+    start: int = 0
+    on: str = HTML
+
+
+@dataclass(frozen=True)
 class Section(Part):
     """A heading and its parts; a terminal shows the finding, if there is one, as the heading.
 

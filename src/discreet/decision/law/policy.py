@@ -145,7 +145,24 @@ class Contributors:
     alone: bool = key(True, "does the only contributor to a hidden cell know it?")
 
 
+@dataclass(frozen=True)
+class Masks:
+    """Masks of records and tables side by side: what an intruder may find who knows the mask."""
+
+    risk: str = key(
+        "disclosed",
+        "what is limited: disclosed (share of those guarded of whom something right is stated: a "
+        "link or a sensitive value, or a small count), identified (links alone), attribute (values "
+        "alone), perceived (stated, rightly or not), expected (mean probability of the truth), "
+        "highest (largest)",
+        choices=("disclosed", "identified", "attribute", "perceived", "expected", "highest"),
+    )
+    limit: float = key(0.01, "the most of it that a mask may have", most=1)
+    act: float = key(0.5, "an intruder states what is at least so probable", most=1)
+
+
 CORE: dict[str, Any] = {
+    "masks": Masks,
     "contributors": Contributors,
     "sample": Sample,
     "bounds": Bounds,

@@ -163,10 +163,11 @@ def choose(
     if math.isnan(limit):
         raise DataError("the risk limit is not a number; give one.")
     found = tuple(_judged(name, mask, risk, utility, limit) for name, mask in listed.items())
-    return Choice(found, limit, _best(found))
+    return Choice(found, limit, best_of(found))
 
 
-def _best(masks: Sequence[Mask]) -> Mask | None:
+def best_of(masks: Sequence[Mask]) -> Mask | None:
+    """The most useful one within the limit; of those alike the least risk, then the first."""
     within = [(mask.risk, mask) for mask in masks if mask.within and mask.risk is not None]
     most = max((mask.utility for _, mask in within), default=0.0)
     useful = [pair for pair in within if not _more(most, pair[1].utility)]

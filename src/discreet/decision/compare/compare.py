@@ -1,0 +1,201 @@
+"""Try every mask of a plan: apart from each other, and the same for any number of workers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from discreet.data.codebook import Codebook
+from discreet.data.files import write_text
+from discreet.decision.compare.compared import MEANING, Compared
+from discreet.decision.compare.plan import Candidate, Plan
+from discreet.decision.compare.records import make_file, try_file
+from discreet.decision.compare.tables import make_table
+from discreet.decision.compare.tabletrial import try_table
+from discreet.decision.compare.tried import Tried
+from discreet.decision.law.assess import Provenance, file_hash, stamped
+from discreet.decision.law.policy import Policy
+from discreet.errors import DataError, DisclosureError
+from discreet.masks.records.file import RecordFile
+from discreet.masks.records.reading import read_file
+from discreet.table.load import load
+from discreet.table.read import the_codebook
+from discreet.table.table import Table
+
+Try = Callable[[Candidate], Tried]
+
+
+def compare(
+    data: Any,
+    masks: Plan | Mapping[str, Any] | str | Path,
+    policy: Policy | None = None,
+    *,
+    workers: int = 1,
+    cache: str | Path | None = None,
+    codebook: Codebook | str | Path | None = None,
+    **reading: Any,
+) -> Compared:
+    """Masks of a file of records, or of a table, side by side (Duncan et al. 2001).
+
+    `masks` is a plan, its content, or a file of it. The intruder knows the plan's keys of everybody
+    (else the codebook's identifying variables), and the mask. `cache` is a folder for what was
+    found, numbers only. Further options are those of `load` or `read_file`.
+
+    >>> import discreet as dc
+    >>> masks = [{"method": "margins", "release": "Race*Income"}, {"method": "round", "base": 5}]
+    >>> dc.compare("example:tract", {"of": "table", "masks": masks})
+    Compared(2 masks, ...)
+    """
+    plan = masks if isinstance(masks, Plan) else _plan(masks)
+    policy = policy or Policy()
+    rules = policy["masks"]
+    if (rules.risk, plan.of_table) not in MEANING:
+        raise DataError(f"masks.risk is {rules.risk!r}, which no table has; choose disclosed.")
+    book = the_codebook(codebook)
+    held: RecordFile | Table
+    if plan.of_table:
+        held = data if isinstance(data, Table) else load(data, codebook=book, **reading)
+        trial: Callable[..., Tried] = partial(try_table, held, plan=plan, policy=policy)
+        made: Callable[..., Any] = partial(_remade_table, held, plan, policy)
+    else:
+        held = _file(data, plan, book, reading)
+        plan = _known(plan, book, held)
+        trial = partial(try_file, held, plan=plan, act=rules.act)
+        made = partial(_remade_file, held, plan)
+    found = _all(plan, trial, workers, _drawer(cache, held, plan, policy))
+    return Compared(
+        tuple(found), plan, policy, rules.risk, rules.limit, _provenance(data, held), made
+    )
+
+
+def _plan(masks: Mapping[str, Any] | str | Path) -> Plan:
+    return Plan.of(masks) if isinstance(masks, Mapping) else Plan.read(masks)
+
+
+def _file(data: Any, plan: Plan, book: Codebook, reading: Mapping[str, Any]) -> RecordFile:
+    if isinstance(data, RecordFile):
+        return data
+    return read_file(data, codebook=book, household=plan.household, weight=plan.weight, **reading)
+
+
+def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:
+    """With the keys and sensitive columns of the codebook, where the plan names none."""
+    from dataclasses import replace
+
+    roles = {name: entry.role for name, entry in book.entries.items() if name in file.data.columns}
+    keys = plan.keys or tuple(name for name, role in roles.items() if role.identifies)
+    told = plan.sensitive or tuple(
+        name for name, role in roles.items() if role.is_sensitive and name not in keys
+    )
+    if not keys:
+        raise DataError(
+            "the masks file names no keys, and no codebook says what identifies people; write "
+            "keys = [...] with what can be known of them."
+        )
+    for user in plan.readers:
+        file.check(*user.columns)
+    return replace(plan, keys=keys, sensitive=told)
+
+
+def _all(plan: Plan, trial: Try, workers: int, drawer: _Drawer) -> list[Tried]:
+    """In the plan's order; what fails says why and stops nothing."""
+    from joblib import Parallel, delayed
+
+    from discreet.look.progress import working
+
+    found = {one.name: kept for one in plan.candidates if (kept := drawer.get(one))}
+    open_ones = [one for one in plan.candidates if one.name not in found]
+    with working(f"trying {len(open_ones)} masks"):
+        new = Parallel(n_jobs=workers)(delayed(attempt)(trial, one) for one in open_ones)
+    for one, tried in zip(open_ones, new, strict=True):
+        drawer.put(one, tried)
+        found[one.name] = tried
+    return [found[one.name] for one in plan.candidates]
+
+
+def attempt(trial: Try, candidate: Candidate) -> Tried:
+    """A mask that cannot be made is told, not raised."""
+    try:
+        return trial(candidate)
+    except DisclosureError as error:
+        return Tried(candidate.name, candidate.method, failed=str(error))
+
+
+class _Drawer:
+    """What was found before, in a folder, if there is one."""
+
+    def __init__(self, folder: Path | None, ground: str) -> None:
+        self.folder, self.ground = folder, ground
+
+    def _path(self, one: Candidate) -> Path | None:
+        if self.folder is None:
+            return None
+        name = hashlib.sha256(f"{self.ground}\n{one.name}\n{one.spelled}".encode()).hexdigest()
+        return self.folder / f"{name[:32]}.json"
+
+    def get(self, one: Candidate) -> Tried | None:
+        path = self._path(one)
+        if path is None or not path.is_file():
+            return None
+        try:
+            return Tried.of(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, KeyError, TypeError):
+            return None  # of another version, or cut off: tried again
+
+    def put(self, one: Candidate, tried: Tried) -> None:
+        path = self._path(one)
+        if path is not None and tried.failed is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(tried.to_json()))
+
+
+def _drawer(
+    cache: str | Path | None, held: RecordFile | Table, plan: Plan, policy: Policy
+) -> _Drawer:
+    if cache is None:
+        return _Drawer(None, "")
+    from importlib.metadata import version
+
+    asked = [
+        version("discreet"),
+        _fingerprint(held),
+        plan.seed,
+        plan.keys,
+        plan.sensitive,
+        plan.readers,
+    ]
+    return _Drawer(Path(cache), repr([*asked, policy.to_dict()]))
+
+
+def _fingerprint(held: RecordFile | Table) -> str:
+    import pandas as pd
+
+    if isinstance(held, Table):
+        parts = [held.codes.tobytes(), held.counts.tobytes(), repr(held.variables).encode()]
+    else:
+        hashed = pd.util.hash_pandas_object(held.data, index=False).to_numpy()
+        parts = [hashed.tobytes(), repr((list(held.data.columns), held.hierarchies)).encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def _provenance(data: Any, held: RecordFile | Table) -> Provenance:
+    if isinstance(data, (str, Path)):
+        whole = Path(data).is_file()
+        return stamped(Path(data).name, file_hash(data) if whole else _fingerprint(held))
+    return stamped("data in memory", _fingerprint(held))
+
+
+def _remade_file(file: RecordFile, plan: Plan, name: str) -> Any:
+    one = next(one for one in plan.candidates if one.name == name)
+    return make_file(file, one, plan.seed)
+
+
+def _remade_table(table: Table, plan: Plan, policy: Policy, name: str) -> Any:
+    one = next(one for one in plan.candidates if one.name == name)
+    step = one.steps[0]
+    options = {k: v for k, v in step.items() if k != "method"}
+    return make_table(table, step["method"], options, policy, one.rng(plan.seed))

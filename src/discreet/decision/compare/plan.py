@@ -1,0 +1,142 @@
+"""A masks file: which masks to compare, for whom, against which intruder."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import DataError
+from discreet.intruder.linkage.model import number, only, read_toml
+from discreet.masks.records.mask import listed
+
+KINDS = ("records", "table")
+KNOWN = {"of", "seed", "keys", "sensitive", "household", "weight", "masks", "users"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A mask with its options, or several one after the other."""
+
+    name: str
+    steps: tuple[Mapping[str, Any], ...]
+
+    @property
+    def method(self) -> str:
+        return " + ".join(str(step["method"]) for step in self.steps)
+
+    @property
+    def spelled(self) -> str:
+        """Methods and options in one line: the same line, the same mask."""
+        return json.dumps(list(self.steps), sort_keys=True, ensure_ascii=False)
+
+    def rng(self, seed: int) -> np.random.Generator:
+        """Its own draws, whatever else is compared and in whichever order."""
+        return np.random.default_rng([seed, zlib.crc32(self.spelled.encode())])
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Somebody who needs some columns, and is served by a utility of `least` for them."""
+
+    name: str
+    columns: tuple[str, ...]
+    least: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Candidates, who uses the data, and what the intruder knows.
+
+    `seed` is as secret as the data: who knows it can undo a mask. A masks file without one has a
+    new one every time.
+
+    >>> plan = Plan.of({"keys": ["age"], "masks": [{"method": "sample", "share": 0.5}]})
+    >>> plan
+    Plan(1 mask of records)
+    >>> plan.candidates[0].name
+    'sample'
+    """
+
+    candidates: tuple[Candidate, ...]
+    of_table: bool = False
+    seed: int = 0
+    keys: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    household: str | None = None
+    weight: str | None = None
+    readers: tuple[Reader, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        from discreet.look.words import plural
+
+        return f"Plan({plural(len(self.candidates), 'mask')} of {KINDS[self.of_table]})"
+
+    @classmethod
+    def read(cls, path: str | Path) -> Plan:
+        return cls.of(read_toml(path), str(path))
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], name: str = "the masks file") -> Plan:
+        """From what a TOML file holds."""
+        only(content, KNOWN, name)
+        kind = content.get("of", KINDS[0])
+        if kind not in KINDS:
+            raise DataError(f"of in {name} is {kind!r}; write {' or '.join(KINDS)}.")
+        seed = content.get("seed", secrets.randbits(64))
+        if not isinstance(seed, int) or seed < 0:
+            raise DataError(f"seed of {name} is {seed!r}; give a whole number from 0 on.")
+        given = content.get("masks")
+        if not isinstance(given, list) or not given:
+            raise DataError(f"{name} has no mask; write a table [[masks]] for each.")
+        masks = tuple(_candidate(entry, f"mask {i} of {name}") for i, entry in enumerate(given, 1))
+        names = [mask.name for mask in masks]
+        if twice := [one for one in names if names.count(one) > 1]:
+            raise DataError(f"two masks of {name} are called {twice[0]!r}; give each a name.")
+        return cls(
+            masks,
+            kind == "table",
+            seed,
+            listed(content["keys"], f"keys of {name}") if "keys" in content else (),
+            listed(content["sensitive"], f"sensitive of {name}") if "sensitive" in content else (),
+            content.get("household"),
+            content.get("weight"),
+            tuple(
+                _reader(e, f"user {i} of {name}") for i, e in enumerate(content.get("users", []), 1)
+            ),
+        )
+
+
+def _candidate(entry: object, what: str) -> Candidate:
+    if not isinstance(entry, dict):
+        raise DataError(f"{what} must be a table.")
+    entry = dict(entry)
+    name = entry.pop("name", None)
+    steps = entry.pop("chain", None)
+    if steps is None:
+        steps = [entry]
+    elif entry:
+        raise DataError(f"{what} has a chain and {sorted(entry)[0]!r}; put that into a step.")
+    if not isinstance(steps, list) or not steps or not all(isinstance(s, dict) for s in steps):
+        raise DataError(f"the chain of {what} needs a table for each step.")
+    for step in steps:
+        if not isinstance(step.get("method"), str):
+            raise DataError(f"{what} has no method; write which mask it is.")
+    said = " + ".join(step["method"] for step in steps)
+    return Candidate(str(name or said), tuple(steps))
+
+
+def _reader(entry: object, what: str) -> Reader:
+    only(entry, {"name", "columns", "least"}, what)
+    assert isinstance(entry, dict)
+    return Reader(
+        str(entry.get("name", what)),
+        listed(entry.get("columns"), f"columns of {what}"),
+        number(entry.get("least", 0.9), f"least of {what}", least=0, most=1),
+    )

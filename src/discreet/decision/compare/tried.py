@@ -1,0 +1,49 @@
+"""What was found of one mask."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.decision.law.verdict import Verdict
+
+RISKS = ("disclosed", "identified", "attribute", "perceived", "expected", "highest")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A mask's risks by name, what it is worth in all and to each user, and what the law says.
+
+    `law` is None where no rule of the policy knows the mask. `exact`: risks are neither sampled nor
+    balanced; `error` is the largest standard error of a probability. `failed`: why it could not be
+    made.
+    """
+
+    name: str
+    method: str
+    risks: Mapping[str, float] = field(default_factory=dict)
+    utility: float = 0.0
+    by_user: Mapping[str, float] = field(default_factory=dict)
+    law: Verdict | None = None
+    exact: bool = True
+    error: float = 0.0
+    said: tuple[str, ...] = ()
+    records: int = 0
+    failed: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self) | {
+            "law": None if self.law is None else str(self.law),
+            "risks": dict(self.risks),
+            "by_user": dict(self.by_user),
+            "said": list(self.said),
+        }
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Tried:
+        """From its JSON document."""
+        law = content["law"]
+        more = {"law": None if law is None else Verdict(law), "said": tuple(content["said"])}
+        return cls(**{**content, **more})

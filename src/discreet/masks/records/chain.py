@@ -1,0 +1,104 @@
+"""Masks one after the other, and what an intruder knows of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.intruder.linkage.compose import compose
+from discreet.intruder.linkage.model import Key
+from discreet.masks.records.file import RecordFile
+from discreet.masks.records.mask import Mask, MaskedFile
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Chain(Mask):
+    """Masks that are applied in their order; each keeps its promise on what the last one made.
+
+    A step that an intruder can repeat only by knowing the draws of the one before is taken as if
+    they were known: the careful side.
+    """
+
+    name: ClassVar[str] = "chain"
+    promise: ClassVar[str] = "Every step keeps what it promises of the file before it."
+
+    steps: tuple[Mask, ...]
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Chain:
+        from discreet.masks.records.registry import mask_of
+
+        steps = options.get("steps", ())
+        if not steps:
+            raise DataError("a chain has no step; give one at least.")
+        return cls(
+            tuple(
+                mask_of(step["method"], {k: v for k, v in step.items() if k != "method"})
+                for step in steps
+            )
+        )
+
+    def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
+        now, rows = file, np.arange(len(file))
+        keys: dict[str, Key] = {}
+        made: list[MaskedFile] = []
+        correlation: dict[tuple[str, str], float] = {}
+        for step in self.steps:
+            masked = step.apply(now, rng)
+            if (masked.rows < 0).any() and step is not self.steps[-1]:
+                raise DataError(f"{step.name} makes records of nobody; let it be the last step.")
+            for name, key in masked.keys.items():
+                lifted = _lifted(key, rows, len(file))
+                keys[name] = compose(keys[name], lifted) if name in keys else lifted
+            if both := set(correlation) & set(masked.correlation):
+                raise DataError(f"{min(both)} have correlated noise twice; add it once.")
+            correlation |= masked.correlation
+            made.append(masked)
+            rows = np.where(masked.rows >= 0, rows[masked.rows], -1)
+            now = replace(now, data=masked.data)
+        return MaskedFile(
+            now.data,
+            rows,
+            keys,
+            correlation,
+            " + ".join(one.method for one in made),
+            {"steps": [{"method": one.method, **one.parameters} for one in made]},
+            tuple(said for one in made for said in one.said),
+        )
+
+    def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
+        """Nothing of its own: see the steps, each with the file before it."""
+        return []
+
+
+def _lifted(key: Key, rows: Ints, sources: int) -> Key:
+    """What became of each row of the first file; those that are gone became nothing."""
+    if key.seen is None or (len(rows) == sources and (rows == np.arange(sources)).all()):
+        return key
+    seen = np.full(sources, None, object)
+    seen[rows] = key.seen
+    return replace(key, seen=seen)
+
+
+def shuffled(masked: MaskedFile, rng: np.random.Generator) -> MaskedFile:
+    """In random order, so that the place of a record tells nothing."""
+    order = rng.permutation(len(masked))
+    data = masked.data.iloc[order].reset_index(drop=True)
+    return replace(masked, data=data, rows=masked.rows[order])
+
+
+def chained(steps: Sequence[Mapping[str, Any]]) -> Mask:
+    """One mask, or a chain of several."""
+    from discreet.masks.records.registry import mask_of
+
+    if len(steps) == 1:
+        step = steps[0]
+        return mask_of(step["method"], {k: v for k, v in step.items() if k != "method"})
+    return Chain.of({"steps": steps})

@@ -1,0 +1,50 @@
+"""Files of records, read to be masked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.data.codebook import Codebook
+from discreet.data.kind import check_records
+from discreet.data.source import engine_errors
+from discreet.data.sources import open_source
+from discreet.masks.records.file import RecordFile
+from discreet.table.read import the_codebook
+
+
+def read_file(
+    data: Any,
+    *,
+    codebook: Codebook | str | Path | None = None,
+    table: str | None = None,
+    columns: Sequence[str] | None = None,
+    household: str | None = None,
+    weight: str | None = None,
+    records: bool = False,
+) -> RecordFile:
+    """A CSV or Parquet file, a frame, or a table of a database, with hierarchies and weights of
+    the codebook. What looks like cells is refused unless `records` says that each row is a person.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [31, 47, 50], "sex": ["f", "m", "f"]})
+    >>> read_file(people, columns=["sex"])
+    RecordFile(3 records: sex)
+    """
+    book = the_codebook(codebook)
+    source = open_source(data, table=table)
+    book.check_columns(source.columns)
+    weight = weight or book.weights
+    aside = [name for name in (household, weight) if name]
+    if not records:
+        check_records(source, known={*book.entries, *aside, *(columns or ())}, aside=aside)
+    chosen = list(dict.fromkeys([*(columns or source.columns), *aside]))
+    with engine_errors(source.name):
+        frame = source.records.select(*chosen).to_pandas()
+    hierarchies = {
+        name: entry.hierarchy
+        for name, entry in book.entries.items()
+        if entry.hierarchy is not None and name in chosen
+    }
+    return RecordFile(frame, hierarchies, household, weight)

@@ -1,0 +1,147 @@
+"""The page of masks side by side: the map, the choice and why, and how it moves with the limit."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from discreet.decision.compare.compared import MEANING
+from discreet.look.words import number, percent, plural
+from discreet.report.page import Chart, Facts, Page, Part, Points, Rows, Say, Section, Slider
+
+if TYPE_CHECKING:
+    from discreet.decision.compare.compared import Compared
+
+MOST_STOPS = 12
+SAME = "The table below has the same figures."
+
+
+def compared_page(found: Compared) -> Page:
+    """The choice, the map, every mask, the choice at other limits, how masks were made."""
+    made = [one for one in found.tried if one.failed is None]
+    sections = [_map(found), _masks(found), _limits(found), _made(found)]
+    if found.plan.readers:
+        sections.insert(2, _users(found))
+    return Page(
+        "Masks compared",
+        str(found.choice).partition(": ")[2],
+        sections,
+        verdict=found.verdict,
+        size=plural(len(made), "mask"),
+        said=[Say(text) for text in found.why()],
+        figures=[
+            (number(len(made)), "masks that were tried"),
+            (number(sum(mask.within for mask in found.choice.masks)), "within the limit"),
+            (percent(found.limit), f"limit: {found.measure}"),
+        ],
+        assumed=_assumed(found),
+        memory="data in memory",
+        provenance=lambda: found.provenance,
+    )
+
+
+def _map(found: Compared) -> Section:
+    chart = Chart("map", found.plot, "Risk across, utility up, a point a mask. " + SAME)
+    return Section("Risk and utility", [chart])
+
+
+def _masks(found: Compared) -> Section:
+    ranked = sorted(found.choice.masks, key=lambda mask: -mask.utility)
+    tried = {one.name: one for one in found.tried}
+    table = Rows(
+        "Every mask, the most useful first",
+        ["mask"],
+        [[mask.name] for mask in ranked],
+        [*found.risks, "utility"],
+        [
+            [*(number(tried[m.name].risks[risk]) for risk in found.risks), number(m.utility)]
+            for m in ranked
+        ],
+        every=len(ranked),
+        verdicts=[mask.verdict for mask in ranked],
+        short=60,
+    )
+    parts: list[Part] = [table]
+    if found.failed:
+        parts.append(
+            Points([f"{one.name} could not be made: {one.failed}" for one in found.failed])
+        )
+    return Section("Mask by mask", parts)
+
+
+def _users(found: Compared) -> Section:
+    tried = [one for one in found.tried if one.failed is None]
+    rows = Rows(
+        "Utility of each mask for what each user needs",
+        ["user"],
+        [[user.name] for user in found.plan.readers],
+        ["needs", "at least", *(one.name for one in tried)],
+        [
+            [", ".join(user.columns), number(user.least)]
+            + [number(one.by_user[user.name]) for one in tried]
+            for user in found.plan.readers
+        ],
+        every=len(found.plan.readers),
+        words=["needs"],
+    )
+    return Section("Who is served", [rows, *(Say(text) for text in found.unserved())])
+
+
+def _limits(found: Compared) -> Section:
+    """The choice at every limit where it changes, and at the policy's."""
+    steps = dict(found.steps) | {found.limit: found.best}
+    limits = sorted(steps)
+    if len(limits) > MOST_STOPS:
+        nearest = sorted(limits, key=lambda at: abs(limits.index(at) - limits.index(found.limit)))
+        limits = sorted(nearest[:MOST_STOPS])
+    stops = []
+    for place, limit in enumerate(limits):
+        choice = found.at(limit)
+        chart = Chart(f"map-{place}", partial(_at, found, limit), f"The map at {number(limit)}.")
+        stops.append((number(limit), [Say(f"{choice}"), chart]))
+    rows = Rows(
+        "From which limit on each mask is the choice",
+        ["limit"],
+        [[number(limit)] for limit in sorted(steps)],
+        ["choice"],
+        [[steps[limit] or "nothing"] for limit in sorted(steps)],
+        every=len(steps),
+        words=["choice"],
+        short=60,
+    )
+    slider = Slider("limit", "risk limit", stops, limits.index(found.limit))
+    return Section("If the limit were another", [slider, rows])
+
+
+def _at(found: Compared, limit: float, **options: Any) -> Any:
+    return found.at(limit).plot(**options)
+
+
+def _made(found: Compared) -> Section:
+    facts = [
+        ("Measure", f"{found.measure}: {MEANING[found.measure, found.plan.of_table]}"),
+        ("Seed", number(found.plan.seed)),
+        *((one.name, one.spelled) for one in found.plan.candidates),
+    ]
+    said = [f"{one.name}: {text}" for one in found.tried for text in one.said]
+    return Section("How masks were made", [Facts(facts), *([Points(said)] if said else [])])
+
+
+def _assumed(found: Compared) -> list[str]:
+    act = percent(found.policy["masks"].act)
+    states = f"An intruder states what is at least {act} probable."
+    if found.plan.of_table:
+        return [
+            "Before the release, every table of the known total is alike to the intruder, who "
+            "knows the mask and its parameters, not its random numbers.",
+            states,
+            "Utility is 1 less the mean Hellinger distance of margins of one to three variables.",
+        ]
+    return [
+        f"The intruder knows {', '.join(found.plan.keys)} of everybody in the file, and the mask "
+        "and its parameters, not its random numbers; what can be repeated is repeated.",
+        states,
+        "Sensitive: " + (", ".join(found.plan.sensitive) or "no column is said to be") + ".",
+        "Utility is 1 less the mean Hellinger distance of margins of one to three columns, numbers "
+        "in tenths; a coarse category is spread evenly over the fine ones.",
+    ]

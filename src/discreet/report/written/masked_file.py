@@ -1,0 +1,88 @@
+"""Write the data of a chosen mask, and beside them how they were made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.files import whole, write_text
+from discreet.errors import DataError, OutputError
+from discreet.report.written.safe import no_formula
+
+if TYPE_CHECKING:
+    from discreet.decision.compare.compared import Compared
+
+SUFFIXES = (".csv", ".parquet")
+
+
+def write_masked(
+    found: Compared,
+    out: str | Path | None,
+    *,
+    name: str | None = None,
+    intruder: str | Path | None = None,
+    force: bool = False,
+) -> list[Path]:
+    """The data of a mask, the chosen one unless named: a .csv or .parquet file, and a .json file
+    that says how they were made and nothing of the people. The seed is in none of them.
+
+    `intruder` is a file for what an intruder knows who knows the mask: confidential, as the parts
+    of a mask that can be repeated are what became of each record.
+
+    >>> import discreet as dc
+    >>> from tempfile import TemporaryDirectory
+    >>> masks = [{"method": "margins", "release": "Gender*Income"}]
+    >>> found = dc.compare("example:tract", {"of": "table", "masks": masks})
+    >>> with TemporaryDirectory() as folder:
+    ...     [path.name for path in write_masked(found, Path(folder) / "out.csv", name="margins")]
+    ['out.csv', 'out.csv.json']
+    """
+    made = found.data(name)
+    written: list[Path] = []
+    if out is not None:
+        out = Path(out)
+        record = Path(f"{out}.json")
+        if out.suffix.lower() not in SUFFIXES:
+            raise DataError(f"{out.name!r} ends in none of {', '.join(SUFFIXES)}; name it so.")
+        for path in (out, record):
+            if path.exists() and not force:
+                raise OutputError(f"{str(path)!r} is there already; overwrite it with --force.")
+        frame = made.to_frame()
+        with whole(out) as temporary:
+            if out.suffix.lower() == ".csv":
+                plain(frame).to_csv(temporary, index=False, lineterminator="\r\n")
+            else:
+                frame.to_parquet(temporary, index=False)
+        write_text(
+            record, json.dumps(_record(found, made), indent=2, ensure_ascii=False, default=str)
+        )
+        written = [out, record]
+    if intruder is not None:
+        if found.plan.of_table:
+            raise DataError("a table has no records to identify; leave --intruder out.")
+        made.intruder(found.plan.keys).write(intruder)
+        written.append(Path(intruder))
+    return written
+
+
+def _record(found: Compared, made: Any) -> dict[str, Any]:
+    return {
+        "method": made.method,
+        "parameters": dict(made.parameters),
+        "rows": len(made.to_frame()),
+        "columns": [str(name) for name in made.to_frame().columns],
+        "policy": found.policy.described,
+        "made": {"when": found.provenance.when, "versions": found.provenance.versions},
+    }
+
+
+def plain(frame: Any) -> Any:
+    """With no text that a spreadsheet takes for a formula."""
+    texts = [name for name in frame.columns if frame[name].dtype == object]
+    return frame.assign(
+        **{
+            name: frame[name].map(lambda v: no_formula(v) if isinstance(v, str) else v)
+            for name in texts
+        }
+    )

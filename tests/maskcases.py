@@ -1,0 +1,83 @@
+"""A survey of people in households, and for every mask options and keys to try it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from discreet.data.hierarchy import Hierarchy
+from discreet.masks.records.file import RecordFile
+from discreet.masks.records.mask import Mask, MaskedFile
+from discreet.masks.records.registry import mask_of
+from discreet.risk.linkage.identification import identify
+
+TOWNS = {"a": "North", "b": "North", "c": "North", "d": "South", "e": "South", "f": "South"}
+JOBS = {"baker": "trade", "smith": "trade", "clerk": "office", "judge": "office", "none": "none"}
+
+
+def people(records: int = 600, seed: int = 1, *, missing: float = 0.02) -> RecordFile:
+    """Households of one to four with a town, and members with a job, an age and an income."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, records)
+    home = np.repeat(np.arange(records), sizes)[:records]
+    towns = rng.choice(list(TOWNS), records, p=[0.3, 0.2, 0.1, 0.2, 0.1, 0.1])
+    job = rng.choice(list(JOBS), records, p=[0.3, 0.2, 0.2, 0.05, 0.25])
+    age = rng.integers(18, 80, records).astype(float)
+    income = np.round(np.exp(rng.normal(7, 0.5, records)) * (1 + age / 100), 1)
+    savings = np.round(income * np.exp(rng.normal(0, 0.7, records)), 1)
+    sex = rng.choice(["f", "m"], records)
+    frame = pd.DataFrame(
+        {
+            "home": home, "region": [TOWNS[t] for t in towns[home]], "town": towns[home],
+            "sex": sex, "job": job, "age": age, "income": income, "savings": savings,
+            "ill": rng.choice(["no", "yes"], records, p=[0.9, 0.1]),
+            "weight": np.round(rng.uniform(5, 15, records), 2),
+        }
+    )  # fmt: skip
+    for name in ("job", "age", "savings"):
+        frame.loc[rng.random(records) < missing, name] = None
+    trees = {"town": Hierarchy.of(TOWNS), "job": Hierarchy.of(JOBS)}
+    return RecordFile(frame, trees, household="home", weight="weight")
+
+
+# by mask: options, and what an intruder knows
+CASES: dict[str, list[tuple[dict[str, Any], tuple[str, ...]]]] = {}
+
+
+def links(mask: Mask, keys: tuple[str, ...], file: RecordFile, rng: Any) -> tuple[Any, Any]:
+    """Stated probabilities of best links, and how probably each is right."""
+    masked: MaskedFile = mask.apply(file, rng)
+    found = identify(masked.linked_with(file, keys), masked.intruder(keys))
+    return found.links.perceived, found.correct
+
+
+def calibrated(
+    name: str,
+    options: dict[str, Any],
+    keys: tuple[str, ...],
+    *,
+    least: int,
+    files: int,
+    **made: Any,
+) -> tuple[Any, Any]:
+    """Links of as many files as give `least` of them between .4 and .6, `files` at most."""
+    mask, stated, right = mask_of(name, options), [], []
+    rng = np.random.default_rng(7)
+    for seed in range(files):
+        p, hit = links(mask, keys, people(seed=seed, **made), rng)
+        stated.append(p)
+        right.append(hit)
+        if sum(int(((p >= 0.4) & (p <= 0.6)).sum()) for p in stated) >= least:
+            break
+    return np.concatenate(stated), np.concatenate(right)
+
+
+def every_case() -> Iterator[Any]:
+    import pytest
+
+    for name, cases in CASES.items():
+        for place, (options, keys) in enumerate(cases, 1):
+            yield pytest.param(name, options, keys, id=f"{name}-{place}")
