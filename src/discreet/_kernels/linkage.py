@@ -236,7 +236,7 @@ def clustered(
         for e in range(starts[i], starts[i + 1]):
             out[e] = p[e]
             if whole > 0:
-                out[e] = min(p[e] * max(0.0, left) / max(own, p[e]), 1.0)
+                out[e] = min(p[e] * max(0.0, left) / max(own, p[e], 1e-300), 1.0)
                 for r in range(many):
                     if members[r] == place[e]:
                         out[e] = links[r, 0]

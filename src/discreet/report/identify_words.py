@@ -121,8 +121,37 @@ def assumed(intruder: Intruder, sources: int) -> list[str]:
 
 def key_words(key: Key) -> str:
     """How the intruder takes it to be masked."""
-    if key.kind is Kind.UNKNOWN:
-        return "not known to the intruder"
+    said = _known_words(key)
+    if isinstance(key.suppressed, Mapping) or key.suppressed > 0:
+        said += ", or missing with a known probability"
+    return f"{said}, after what each record became" if _stands_in(key) else said
+
+
+def _stands_in(key: Key) -> bool:
+    return key.seen is not None and key.kind not in (Kind.SHARED, Kind.SWAPPED)
+
+
+PLAIN = {
+    Kind.UNKNOWN: "not known to the intruder",
+    Kind.EXACT: "a value that is released as it is",
+    Kind.SUPPRESSED: "a value that is released as it is",
+    Kind.INTERVAL: "the interval in which the value lies",
+    Kind.SHARED: "what it became, which whoever repeats the mask knows and several records share",
+}
+
+
+def _known_words(key: Key) -> str:
+    if key.kind in PLAIN:
+        return PLAIN[key.kind]
+    if key.kind is Kind.TOPCODE:
+        ends = [f"below {key.low:g}"] if key.low is not None else []
+        ends += [f"above {key.high:g}"] if key.high is not None else []
+        return f"a value that is released as it is, and as a code {' or '.join(ends)}"
+    if key.kind is Kind.RANK:
+        return f"a value whose rank is at most {percent(key.window or 0)} of the records away"
+    if key.kind is Kind.SWAPPED:
+        block = " and ".join((key.name, *key.joint))
+        return f"{block} as they are, or those of another record, with given probabilities"
     if key.kind is Kind.CATEGORY:
         if key.matrix is not None:
             return "a category that changes with given probabilities"

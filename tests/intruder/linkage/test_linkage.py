@@ -542,3 +542,17 @@ def test_files_that_are_refused():
     refused("has -1; a lognormal key", source=y.assign(age=-1.0), person=log)
     guess = Intruder.of({"keys": {"age": {"kind": "normal", "spread": "estimated"}}})
     refused("cannot be estimated", person=guess)
+
+
+def test_far_sources_leave_no_probability_undefined():
+    """Weights that underflow to 0 once made links nan, which no threshold finds."""
+    rng = np.random.default_rng(0)
+    income = np.exp(rng.normal(7, 0.5, 600))
+    spread = float(0.03 * income.std())
+    people = pd.DataFrame({"id": range(600), "income": income, "sex": rng.choice(["f", "m"], 600)})
+    masked = people.assign(income=income + rng.normal(0, spread, 600))
+    keys = {"income": {"kind": "normal", "spread": spread}, "sex": {"kind": "category"}}
+    intruder = Intruder.of({"keys": keys})
+    links = link(read_records(people, masked, intruder, id="id"), intruder)
+    assert np.isfinite(links.chances).all()
+    assert links.dense().sum(1) == pytest.approx(1, abs=0.05)

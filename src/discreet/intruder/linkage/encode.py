@@ -9,12 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
+from discreet.intruder.linkage.kinds import (
+    MATCHED,
+    matched,
+    mixed_up,
+    never,
+    presence,
+    released_labels,
+    source_labels,
+    source_numbers,
+)
+from discreet.intruder.linkage.matches import Matches, joined
 from discreet.intruder.linkage.model import Intruder, Key, Kind
-from discreet.intruder.linkage.records import Records, numbers, texts
+from discreet.intruder.linkage.ranks import Ranks, ranked
+from discreet.intruder.linkage.reading import TYPED
+from discreet.intruder.linkage.records import Records, numbers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Labels = NDArray[np.object_]
 MOST_CORRELATED = 10  # numbers of which some are missing
+MOST_CELLS = 10_000_000  # of a table
+FEW_LABELS = 1_000  # of a table that can do without
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +42,8 @@ class Encoded:
     number d is a mixture of normals m: heights[t, d, m] - precisions[t, d, m] (x - y)^2 / 2 are
     their log densities; `correlation` is that of the noise of the numbers. `source_codes`,
     `released_codes`: categories; chances[t, v, y, x] their probabilities, `outcomes[v]` the
-    categories x, after which comes the missing one.
+    categories x, after which comes the missing one. `matches`: labels that are equal or not;
+    `ranks`: numbers whose ranks moved.
     """
 
     numbers: tuple[str, ...]
@@ -42,25 +59,43 @@ class Encoded:
     released_codes: Ints
     chances: Floats
     outcomes: Ints
+    matches: Matches
+    ranks: Ranks
 
 
 def encode(records: Records, intruder: Intruder) -> Encoded:
     known = [key for key in intruder.keys if key.kind is not Kind.UNKNOWN]
     if not known:
         raise DataError("the intruder knows no key; describe at least one that is not unknown.")
+    _check_types(intruder)
     continuous = [key for key in known if key.continuous]
-    labelled = [key for key in known if not key.continuous]
+    moved = [key for key in known if key.kind is Kind.RANK]
+    whole = [key for key in known if key.kind in MATCHED]
+    labelled = [key for key in known if key.kind in (Kind.CATEGORY, Kind.SWAPPED)]
+    tabled = [key for key in labelled if _has_table(records, intruder, key)]
     pairs = [_numbers(records, key, _spreads(intruder, key)) for key in continuous]
-    coded = [_codes(records, _by_type(intruder, key)) for key in labelled]
+    coded = [_codes(records, _by_type(intruder, key)) for key in tabled]
+    ranks = _ranked(records, moved)
+    matches = joined(
+        [
+            *(matched(records, key) for key in whole),
+            *(_mixed(records, key) for key in labelled if key not in tabled),
+            *_presences(records, [*continuous, *moved, *tabled], (pairs, ranks)),
+        ],
+        records.sources,
+        records.count,
+    )
     same = all(_constant(np.concatenate(pair[:2])) for pair in pairs)
-    if same and all(np.ptp(np.concatenate([a, b])) == 0 for a, b, _, _ in coded):
+    same &= all(np.ptp(np.concatenate([a, b])) == 0 for a, b, _, _ in coded)
+    if same and _all_alike(matches, ranks):
         raise DataError(
             f"the keys {', '.join(key.name for key in known)} are constant in both files, so that "
             "they tell nobody apart; name other keys."
         )
     y, x = (_stack([pair[side] for pair in pairs], size) for side, size in _sides(records))
     correlation = _correlation([key.name for key in continuous], intruder)
-    if not (np.isnan(y).any() or np.isnan(x).any()):
+    hidden = any(key.suppressed != 0 for key in continuous)
+    if not (hidden or np.isnan(y).any() or np.isnan(x).any()):
         y, x, correlation = _whitened(y, x, correlation)
     elif intruder.correlation and len(continuous) > MOST_CORRELATED:
         raise DataError(
@@ -69,7 +104,7 @@ def encode(records: Records, intruder: Intruder) -> Encoded:
         )
     return Encoded(
         tuple(key.name for key in continuous),
-        tuple(key.name for key in labelled),
+        tuple(key.name for key in tabled),
         y,
         x,
         _marginal(x),
@@ -80,6 +115,87 @@ def encode(records: Records, intruder: Intruder) -> Encoded:
         _stack([c[1] for c in coded], records.count, np.int64),
         _tables(len(intruder.types), [c[2] for c in coded]),
         np.array([c[3] for c in coded], np.int64),
+        matches,
+        ranks,
+    )
+
+
+def _check_types(intruder: Intruder) -> None:
+    kinds = {key.name: key.kind for key in intruder.keys}
+    for place, kind in enumerate(intruder.types, 1):
+        for name in kind.keys:
+            if kinds.get(name) not in TYPED:
+                raise DataError(
+                    f"type {place} names {name!r}, a key of kind {kinds.get(name)}; types can "
+                    f"differ in keys of kind {', '.join(TYPED)}."
+                )
+
+
+def _has_table(records: Records, intruder: Intruder, key: Key) -> bool:
+    """Whether probabilities of a label are kept in a table, or follow from being equal or not."""
+    own = _by_type(intruder, key)
+    if key.kind is Kind.SWAPPED and key.matrix is None:
+        return False
+    source, released = set(source_labels(records, key)), set(released_labels(records, key))
+    matrices = [one.matrix for one in own if one.matrix is not None]
+    if len(own) == 1 and not matrices:
+        return len(source | released) <= FEW_LABELS
+    reached = released.union(*(row for matrix in matrices for row in matrix.values()))
+    if len(source) * len(reached) > MOST_CELLS:
+        raise DataError(
+            f"{key.name!r} has {len(source):,} labels in the source and {len(reached):,} in the "
+            f"release; a matrix, or types of records, can have {MOST_CELLS:,} cells at most."
+        )
+    return True
+
+
+def _mixed(records: Records, key: Key) -> Matches:
+    return mixed_up(records, key, alike=key.kind is Kind.CATEGORY)
+
+
+def _ranked(records: Records, keys: list[Key]) -> Ranks:
+    columns = [
+        (
+            source_numbers(records, key),
+            numbers(records.released[key.name], key.name, records.names[1]),
+        )
+        for key in keys
+    ]
+    return ranked(keys, columns, records.sources, records.count)
+
+
+def _presences(
+    records: Records, keys: list[Key], found: tuple[list[tuple[Floats, Floats, float]], Ranks]
+) -> list[Matches]:
+    """Of keys that may be suppressed, or missing for a known reason."""
+    pairs, ranks = found
+    there = []
+    for place, key in enumerate(keys):
+        rank = place - len(pairs)
+        if place < len(pairs):
+            here = [_flagged(np.isnan(side)) for side in pairs[place][:2]]
+        elif rank < len(ranks.names):
+            here = [_flagged(spans[:, rank, 0] < 0) for spans in (ranks.source, ranks.released)]
+        else:
+            here = [source_labels(records, key), released_labels(records, key)]
+        some = key.kind in (Kind.RANK, Kind.SWAPPED) and any((side == "").any() for side in here)
+        if some or key.suppressed != 0 or never(key, records.sources).any():
+            there.append(presence(records, key, here[0], here[1]))
+    return there
+
+
+def _flagged(missing: NDArray[np.bool_]) -> Labels:
+    return np.where(missing, "", "there").astype(object)
+
+
+def _all_alike(matches: Matches, ranks: Ranks) -> bool:
+    codes = all(
+        np.ptp(np.concatenate([matches.source[:, e], matches.released[:, e]])) == 0
+        for e in range(len(matches.names))
+    )
+    return codes and all(
+        np.ptp(np.concatenate([ranks.source[:, k, 0], ranks.released[:, k, 0]])) == 0
+        for k in range(len(ranks.names))
     )
 
 
@@ -103,8 +219,8 @@ def _mixtures(intruder: Intruder, keys: list[Key], widest: list[float]) -> tuple
 
 def _tables(types: int, found: list[Floats]) -> Floats:
     """One array of tables, types x keys x categories x categories, the smaller ones filled up."""
-    size = max((table.shape[1] for table in found), default=1)
-    tables = np.zeros((types, len(found), size, size))
+    rows, columns = (max((table.shape[k] for table in found), default=1) for k in (1, 2))
+    tables = np.zeros((types, len(found), rows, columns))
     for v, table in enumerate(found):
         tables[:, v, : table.shape[1], : table.shape[2]] = table
     return tables
@@ -127,16 +243,17 @@ def _constant(values: Floats) -> bool:
 def _numbers(records: Records, key: Key, spreads: list[float]) -> tuple[Floats, Floats, float]:
     """Both columns in units of the widest spread, and that spread."""
     both = []
-    for table, where in ((records.source, 0), (records.released, 1)):
-        values = numbers(table[key.name], key.name, records.names[where])
+    released = numbers(records.released[key.name], key.name, records.names[1])
+    for where, values in enumerate((source_numbers(records, key), released)):
         if key.kind is Kind.LOGNORMAL:
             if (low := values[~np.isnan(values)].min(initial=1)) <= 0:
                 raise DataError(
                     f"{key.name!r} of {records.names[where]} has {low:g}; a lognormal key needs "
                     "numbers above 0."
                 )
-            values = np.log(values)
-        both.append(values)
+            both.append(np.log(values))
+        else:
+            both.append(values)
     widest = max(spreads) if spreads else _estimated(both[0], both[1], key)
     return both[0] / widest, both[1] / widest, widest
 
@@ -206,7 +323,7 @@ def _codes(records: Records, keys: list[Key]) -> tuple[Ints, Ints, Floats, int]:
     import pandas as pd
 
     name = keys[0].name
-    source, released = texts(records.source[name]), texts(records.released[name])
+    source, released = source_labels(records, keys[0]), released_labels(records, keys[0])
     codes, found = pd.factorize(np.concatenate([source, released]))
     names = [str(label) for label in found]
     here, there = codes[: records.sources], codes[records.sources :]
@@ -218,35 +335,38 @@ def _codes(records: Records, keys: list[Key]) -> tuple[Ints, Ints, Floats, int]:
             f"{records.names[1]}; code both files alike."
         )
     reached = [b for matrix in matrices for row in matrix.values() for b in row]
-    named = list(dict.fromkeys([*filter(None, names), *reached]))
-    place = {label: c for c, label in enumerate(named)} | {"": len(named)}
+    shown = set(released) if len(matrices) == len(keys) else set(names)
+    named = list(dict.fromkeys([*(one for one in names if one and one in shown), *reached]))
+    size = len(named)
+    only_here = [one for one in names if one and one not in shown and one not in set(reached)]
+    rows = [*named, "", *only_here]  # labels that nothing becomes come last
+    place = {label: c for c, label in enumerate(rows)}
     order = np.array([place[label] for label in names], np.int64)
     here, there = order[here], order[there]
-    size = len(named)
     present = sorted(set(here.tolist()) - {size})
     times = np.bincount(there, minlength=size + 1)[:size]
-    tables = np.zeros((len(keys), size + 1, size + 1))
+    tables = np.zeros((len(keys), len(rows), size + 1))
     for key, table in zip(keys, tables, strict=True):
-        table[:size, :size] = _misclassified(key, named, present, records.names[0])
+        _misclassified(key, rows, present, records.names[0], table[:, :size])
         table[size, :size] = times / max(times.sum(), 1)  # not known: as frequent as released
         table[:, size] = 1.0  # missing in the release: as likely for everybody
     return np.asarray(here), np.asarray(there), tables, size
 
 
-def _misclassified(key: Key, named: list[str], present: list[int], where: str) -> Floats:
+def _misclassified(
+    key: Key, rows: list[str], present: list[int], where: str, table: Floats
+) -> None:
     """P[released x | source y] of the categories."""
-    size = len(named)
+    size = table.shape[1]
     if key.matrix is None:
-        table = np.full((size, size), (1 - key.keep) / max(size - 1, 1))
-        np.fill_diagonal(table, key.keep if size > 1 else 1.0)
-        return table
-    place = {label: c for c, label in enumerate(named)}
-    table = np.zeros((size, size))
+        table[:size] = (1 - key.keep) / max(size - 1, 1)
+        np.fill_diagonal(table[:size], key.keep if size > 1 else 1.0)
+        return
+    place = {label: c for c, label in enumerate(rows)}
     for y in present:
-        if named[y] not in key.matrix:
+        if rows[y] not in key.matrix:
             raise DataError(
-                f"the matrix of {key.name!r} has no row for {named[y]!r}, which {where} has."
+                f"the matrix of {key.name!r} has no row for {rows[y]!r}, which {where} has."
             )
-        for label, chance in key.matrix[named[y]].items():
+        for label, chance in key.matrix[rows[y]].items():
             table[y, place[label]] = chance
-    return table

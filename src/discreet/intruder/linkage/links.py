@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.intruder.linkage.blocking import DENSE, Candidates, Classes, find_candidates
 from discreet.intruder.linkage.encode import Encoded, encode
 from discreet.intruder.linkage.groups import Groups
+from discreet.intruder.linkage.matches import NEVER
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records
 from discreet.look.result import Result
@@ -201,7 +202,8 @@ def link_encoded(
     found = find_candidates(data, lose=intruder.lose, top=intruder.top, dense=dense)
     everyone = intruder.population or len(data.y)
     links = solve(found, strangers=everyone - len(data.y), exact=exact)
-    released = len(data.x) == everyone and not links.lost
+    never = int((data.matches.source == NEVER).any(1).sum())
+    released = len(data.x) == everyone - never and not links.lost
     return given_present(links) if intruder.present or released else links
 
 

@@ -43,12 +43,15 @@ class Key:
     A category stays with probability `keep` or is replaced by any other, or follows `matrix`
     (from source to released category). A number has a standard deviation `spread`, of its
     logarithm if lognormal, or a mixture of several with `weights`; None is to be estimated.
+    A rank moves by up to `window` of the records that have a value, and equal parts of that
+    distance have the probabilities `law`. `seen`, one entry a source record, stands in for the
+    values of the source: what a shared key became, or what the mask started from; None marks a
+    record that is never released.
 
     >>> import discreet as dc
     >>> intruder = dc.linkage.Intruder.of({"keys": {"sex": {"kind": "category", "keep": 0.9}}})
-    >>> intruder.keys[0]
-    Key(name='sex', kind=<Kind.CATEGORY: 'category'>, keep=0.9, matrix=None, spread=None,
-        weights=(1.0,))
+    >>> intruder.keys[0].kind, intruder.keys[0].keep
+    (<Kind.CATEGORY: 'category'>, 0.9)
     """
 
     name: str
@@ -109,17 +112,35 @@ class Intruder:
 
     @classmethod
     def read(cls, path: str | Path) -> Intruder:
-        return cls.of(read_toml(path), str(path))
+        return cls.of(read_toml(path), str(path), Path(path).parent)
+
+    def write(self, path: str | Path) -> None:
+        """A TOML file that `read` reads, and a CSV file beside it if keys have `seen`.
+
+        >>> import tempfile
+        >>> intruder = Intruder.of({"keys": {"age": {"kind": "rank", "window": 0.05}}})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     intruder.write(f"{folder}/intruder.toml")
+        ...     Intruder.read(f"{folder}/intruder.toml") == intruder
+        True
+        """
+        from discreet.intruder.linkage.writing import write_intruder
+
+        write_intruder(self, Path(path))
 
     @classmethod
-    def of(cls, content: Mapping[str, Any], name: str = "the intruder") -> Intruder:
-        """From what a TOML file holds."""
+    def of(
+        cls, content: Mapping[str, Any], name: str = "the intruder", folder: Path = Path()
+    ) -> Intruder:
+        """From what a TOML file holds; files that it names are in `folder`."""
+        from discreet.intruder.linkage.reading import read_correlation, read_key, read_types
+
         known = {"keys", "types", "correlation", "population", "present", "losses", "lose", "top"}
         only(content, known, name)
         listed = content.get("keys")
         if not isinstance(listed, dict) or not listed:
             raise DataError(f"{name} describes no key; write a table [keys.NAME] for each.")
-        keys = tuple(_key(key, entry, name) for key, entry in listed.items())
+        keys = tuple(read_key(key, entry, name, folder) for key, entry in listed.items())
         losses = content.get("losses", {})
         only(losses, {"wrong", "missed"}, f"[losses] of {name}")
         population, present = content.get("population"), content.get("present", False)
@@ -130,7 +151,7 @@ class Intruder:
         top = content.get("top", TOP)
         if not isinstance(top, int) or top < 1:
             raise DataError(f"top of {name} is {top!r}; give a whole number from 1 on.")
-        correlation = _correlation(content.get("correlation", []), keys, name)
+        correlation = read_correlation(content.get("correlation", []), keys, name)
         tied = {key for pair in correlation for key in pair}
         return cls(
             keys,
@@ -141,91 +162,28 @@ class Intruder:
             number(losses.get("missed", 1), f"losses.missed of {name}", least=0),
             number(content.get("lose", LOSE), f"lose of {name}", above=0, most=0.5),
             top,
-            _types(content.get("types", [{"share": 1}]), keys, tied, name),
+            read_types(content.get("types", [{"share": 1}]), keys, tied, name),
         )
 
     def only_keys(self, names: list[str]) -> Intruder:
-        """The same intruder with these keys."""
+        """The same intruder with these keys; a column that goes along with others brings them."""
         from dataclasses import replace
 
-        described = {key.name: key for key in self.keys}
+        described = {name: key for key in self.keys for name in key.joint}
+        described |= {key.name: key for key in self.keys}
         for name in names:
             if name not in described:
                 raise DataError(
                     f"the intruder file does not describe the key {name!r}; add [keys.{name}], "
                     'with kind = "unknown" if the intruder does not know it.'
                 )
+        names = list(dict.fromkeys(described[name].name for name in names))
         pairs = {k: v for k, v in self.correlation.items() if set(k) <= set(names)}
         types = tuple(
             Type(t.share, {k: v for k, v in t.keys.items() if k in names}) for t in self.types
         )
         keys = tuple(described[name] for name in names)
         return replace(self, keys=keys, correlation=pairs, types=types)
-
-
-def _key(name: str, entry: object, where: str) -> Key:
-    what = f"[keys.{name}] of {where}"
-    if not isinstance(entry, dict) or "kind" not in entry:
-        raise DataError(f"{what} has no kind; write one of {', '.join(Kind)}.")
-    if entry["kind"] not in set(Kind):
-        raise DataError(f"{what} has the kind {entry['kind']!r}; write one of {', '.join(Kind)}.")
-    kind = Kind(entry["kind"])
-    allowed = {Kind.CATEGORY: {"keep", "matrix"}, Kind.UNKNOWN: set[str]()}
-    only(entry, {"kind"} | allowed.get(kind, {"spread", "weights"}), what)
-    if kind is Kind.UNKNOWN:
-        return Key(name, kind)
-    if kind is Kind.CATEGORY:
-        keep = number(entry.get("keep", 1.0), f"keep in {what}", least=0, most=1)
-        return Key(name, kind, keep, _matrix(entry.get("matrix"), what))
-    if "spread" not in entry:
-        raise DataError(f'{what} has no spread; give a standard deviation, or "estimated".')
-    if entry["spread"] == "estimated":
-        return Key(name, kind)
-    spreads = entry["spread"] if isinstance(entry["spread"], list) else [entry["spread"]]
-    weights = entry.get("weights", [1.0] if len(spreads) == 1 else [])
-    if len(weights) != len(spreads) or not spreads:
-        raise DataError(
-            f"{what} has {len(spreads)} spreads and {len(weights)} weights; give as many of each."
-        )
-    shares = tuple(number(w, f"a weight in {what}", above=0) for w in weights)
-    if abs(sum(shares) - 1) > CLOSE:
-        raise DataError(f"the weights in {what} sum to {sum(shares):.6g}, not to 1.")
-    found = tuple(number(s, f"spread in {what}", above=0) for s in spreads)
-    return Key(name, kind, spread=found, weights=shares)
-
-
-def _types(given: object, keys: tuple[Key, ...], tied: set[str], name: str) -> tuple[Type, ...]:
-    if not isinstance(given, list) or not given:
-        raise DataError(f"types of {name} needs a table [[types]] for each.")
-    found = []
-    for place, entry in enumerate(given, 1):
-        what = f"type {place} of {name}"
-        only(entry, {"share", "keys"}, what)
-        share = number(entry.get("share"), f"share of {what}", above=0, most=1)
-        listed = entry.get("keys", {})
-        only(listed, {key.name for key in keys}, f"keys of {what}")
-        own = {key.name: _typed(key, listed[key.name], what) for key in keys if key.name in listed}
-        if both := sorted(tied & set(own)):
-            raise DataError(f"{what} names {both[0]!r}, whose noise is correlated; name others.")
-        found.append(Type(share, own))
-    if abs((total := sum(t.share for t in found)) - 1) > CLOSE:
-        raise DataError(f"the shares of the types of {name} sum to {total:.6g}, not to 1.")
-    return tuple(found)
-
-
-def _typed(key: Key, entry: object, what: str) -> Key:
-    """The key as one type masks it, of the same kind."""
-    if key.kind is Kind.UNKNOWN:
-        raise DataError(f"{what} names {key.name!r}, which the intruder does not know.")
-    if not isinstance(entry, dict) or "kind" in entry:
-        raise DataError(f"{what} needs a table [types.keys.{key.name}] without a kind.")
-    found = _key(key.name, {"kind": key.kind, **entry}, what)
-    if key.continuous and any(k.spread is None or len(k.weights) > 1 for k in (key, found)):
-        raise DataError(
-            f"{what} names {key.name!r}, whose spread is estimated or a mixture; give one number "
-            "in the key and in the type."
-        )
-    return found
 
 
 def _matrix(given: object, what: str) -> dict[str, dict[str, float]] | None:
@@ -244,24 +202,6 @@ def _matrix(given: object, what: str) -> dict[str, dict[str, float]] | None:
                 "not to 1."
             )
     return rows
-
-
-def _correlation(given: object, keys: tuple[Key, ...], name: str) -> dict[tuple[str, str], float]:
-    found: dict[tuple[str, str], float] = {}
-    numbers = {key.name for key in keys if key.continuous and len(key.weights) == 1}
-    for entry in given if isinstance(given, list) else [given]:
-        if not isinstance(entry, dict):
-            raise DataError(f"correlation of {name} needs a table [[correlation]] for each pair.")
-        only(entry, {"keys", "value"}, f"[[correlation]] of {name}")
-        pair = entry.get("keys")
-        if not isinstance(pair, list) or len(set(pair)) != 2 or not set(pair) <= numbers:
-            raise DataError(
-                f"a correlation of {name} is between {pair!r}; name two normal or lognormal keys."
-            )
-        found[pair[0], pair[1]] = number(
-            entry.get("value"), f"a correlation of {name}", above=-1, below=1
-        )
-    return found
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

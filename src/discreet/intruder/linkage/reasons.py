@@ -20,11 +20,23 @@ def reasons(data: Encoded, source: int, released: int) -> dict[str, float]:
         known = y[~np.isnan(y)]
         own = float(_density(data, d, np.array([x - y[source]]))[0])
         found[name] = own / max(float(_density(data, d, x - known).mean()), 1e-300)
+    for name, column in _columns(data, released).items():
+        ratio = float(column[source]) / max(float(column.mean()), 1e-300)
+        found[name] = found.get(name, 1.0) * ratio
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _columns(data: Encoded, released: int) -> dict[str, Floats]:
+    """P[released | source] of all sources, by key: categories, ranks, and whether it is missing."""
+    found: dict[str, Floats] = {}
     for v, name in enumerate(data.categories):
         column = data.types @ data.chances[:, v, :, data.released_codes[released, v]]
-        mean = float(column[data.source_codes[:, v]].mean())
-        found[name] = float(column[data.source_codes[source, v]]) / max(mean, 1e-300)
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+        found[name] = column[data.source_codes[:, v]]
+    for k, name in enumerate(data.ranks.names):
+        found[name] = data.ranks.chances(k, released)
+    for e, name in enumerate(data.matches.names):
+        found[name] = found.get(name, 1.0) * data.matches.chances(e, released)
+    return found
 
 
 def _density(data: Encoded, d: int, away: Floats) -> Floats:

@@ -14,7 +14,7 @@ from discreet.data.kind import check_records
 from discreet.data.source import Source, engine_errors
 from discreet.data.sources import open_source
 from discreet.errors import DataError
-from discreet.intruder.linkage.model import Intruder, Kind
+from discreet.intruder.linkage.model import Intruder, Key, Kind
 
 Ints = NDArray[np.int64]
 
@@ -74,7 +74,8 @@ def read_records(
     Records(3 released of 3)
     """
     first, second = open_source(source), open_source(released)
-    keys = [key.name for key in intruder.keys if key.kind is not Kind.UNKNOWN]
+    known = [key for key in intruder.keys if key.kind is not Kind.UNKNOWN]
+    keys = list(dict.fromkeys(name for key in known for name in (key.name, *key.joint)))
     shared = list(dict.fromkeys([*keys, *also, *([id] if id else [])]))
     for opened in (first, second):
         missing = [name for name in shared if name not in opened.columns]
@@ -88,8 +89,9 @@ def read_records(
         check_records(opened, known={*shared, *groups})
     columns = _columns(first, [*shared, *(g for g in groups if g not in shared)])
     masked = _columns(second, shared)
-    for name in keys:
-        _same_type(name, (first, columns[name]), (second, masked[name]))
+    for key in known:
+        for name in (key.name, *key.joint) if _comparable(key) else ():
+            _same_type(name, (first, columns[name]), (second, masked[name]))
     sources, count = (len(next(iter(table.values()), ())) for table in (columns, masked))
     everyone = intruder.population or sources
     if everyone < sources:
@@ -165,6 +167,12 @@ def _columns(source: Source, names: list[str]) -> dict[str, Any]:
     if table.num_rows == 0:
         raise DataError(f"{source.name} has no records; it needs at least one.")
     return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def _comparable(key: Key) -> bool:
+    """Whether released values are of the same type as those of the source."""
+    recoded = key.kind in (Kind.INTERVAL, Kind.TOPCODE, Kind.SHARED)
+    return not recoded and key.seen is None and key.matrix is None
 
 
 def _same_type(name: str, first: tuple[Source, Any], second: tuple[Source, Any]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.intruder.linkage.encode import Encoded, encode
 from discreet.intruder.linkage.links import link_encoded
+from discreet.intruder.linkage.matches import NEVER
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records
 from discreet.look.result import Result
@@ -204,9 +205,17 @@ def calibration(
 def draw_file(data: Encoded, population: int, rng: np.random.Generator) -> tuple[Encoded, Ints]:
     """A masked file from the intruder's model, and the source of each record; -1 if none."""
     sources, many = len(data.y), len(data.x)
-    parents = rng.choice(population, many, replace=False)
-    inside = parents < sources
-    like = np.where(inside, parents, rng.integers(sources, size=many))
+    there = np.flatnonzero((data.matches.source != NEVER).all(1))
+    strangers = population - sources
+    if many > len(there) + strangers:
+        raise DataError(
+            f"{many:,} records are released, but only {len(there) + strangers:,} can be; say of "
+            "more source records what became of them."
+        )
+    drawn = rng.choice(len(there) + strangers, many, replace=False)
+    inside = drawn < len(there)
+    like = there[np.where(inside, drawn, rng.integers(len(there), size=many))]
+    parents = np.where(inside, like, -1)
     kinds = np.searchsorted(np.cumsum(data.types)[:-1], rng.random(many), side="right")
     x, unknown = _draw_numbers(data, data.y[like], kinds, rng)
     codes = np.empty_like(data.released_codes)
@@ -214,9 +223,42 @@ def draw_file(data: Encoded, population: int, rng: np.random.Generator) -> tuple
         tables = data.chances[:, v, :, :size]
         rows = kinds * tables.shape[1] + data.source_codes[like, v]
         codes[:, v] = _draw_codes(tables.reshape(-1, size), rows, rng)
-        codes[data.released_codes[:, v] == size, v] = size  # missing
-    drawn = replace(data, x=x, unknown=unknown, released_codes=codes)
-    return drawn, np.where(inside, parents, -1)
+        if data.categories[v] not in _told(data):
+            codes[data.released_codes[:, v] == size, v] = size  # missing
+    file = replace(
+        data,
+        x=x,
+        unknown=unknown,
+        released_codes=codes,
+        matches=data.matches.drawn(like, rng),
+        ranks=data.ranks.drawn(like, rng),
+    )
+    return _suppressed(file), parents
+
+
+def _suppressed(data: Encoded) -> Encoded:
+    """Values are missing where keys that may be suppressed were drawn missing."""
+    x, unknown = data.x.copy(), data.unknown.copy()
+    codes, spans = data.released_codes.copy(), data.ranks.released.copy()
+    for e, name in enumerate(data.matches.names):
+        if not data.matches.bare[e]:
+            continue
+        missing = data.matches.released[:, e] < 0
+        if name in data.numbers:
+            d = data.numbers.index(name)
+            x[missing, d], unknown[missing, d] = np.nan, 0.0
+        elif name in data.categories:
+            v = data.categories.index(name)
+            codes[missing, v] = data.outcomes[v]
+        else:
+            spans[missing, data.ranks.names.index(name)] = -1
+    return replace(
+        data,
+        x=x,
+        unknown=unknown,
+        released_codes=codes,
+        ranks=replace(data.ranks, released=spans),
+    )
 
 
 def _draw_numbers(
@@ -234,7 +276,13 @@ def _draw_numbers(
     noise = rng.normal(size=y.shape) @ np.linalg.cholesky(data.correlation).T
     x = np.where(np.isnan(y), mean + wide * noise, y + own * noise)
     unknown = -(((x - mean) / wide) ** 2) / 2 - np.log(wide)
+    missing &= np.array([name not in _told(data) for name in data.numbers], bool)
     return np.where(missing, np.nan, x), np.where(missing, 0.0, unknown)
+
+
+def _told(data: Encoded) -> set[str]:
+    """Keys of which it is known how they go missing."""
+    return {name for name, bare in zip(data.matches.names, data.matches.bare, strict=True) if bare}
 
 
 def _draw_codes(table: Floats, rows: Ints, rng: np.random.Generator) -> Ints:

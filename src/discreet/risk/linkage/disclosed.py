@@ -36,12 +36,13 @@ class Disclosed(Result):
 
     `right`: the probability that the link acted on is right; `linked`: that one is acted on;
     `chance`: that of the true link. Of each sensitive column `told`: its value is stated and right,
-    and `stated`: is stated, where frequency alone would not state it. `exact`: no link was pruned
-    or balanced.
+    and `stated`: is stated, where frequency alone would not state it. `exact`: the share of records
+    whose links are exact, not balanced; `pruned`: true pairs that pruning may have left out, as a
+    share of respondents.
 
     >>> import numpy as np
     >>> one = np.array([1.0, 0.0])
-    >>> Disclosed(one, one > 0, one, {"ill": one == 0}, {"ill": one == 0}, True)
+    >>> Disclosed(one, one > 0, one, {"ill": one == 0}, {"ill": one == 0})
     Disclosed(2 respondents: 50.0% identified, 50.0% told a value)
     """
 
@@ -50,7 +51,8 @@ class Disclosed(Result):
     chance: Floats
     told: Mapping[str, NDArray[np.bool_]]
     stated: Mapping[str, NDArray[np.bool_]]
-    exact: bool
+    exact: float = 1.0
+    pruned: float = 0.0
 
     def __repr__(self) -> str:
         shares = f"{self.identified:.1%} identified, {self.attribute:.1%} told a value"
@@ -119,7 +121,8 @@ def disclosed(found: Identification, sensitive: Sequence[Sensitive] = ()) -> Dis
         beliefs = _beliefs(found, column)
         told[column.name], stated[column.name] = statements(beliefs, column, act)
     right = np.where(found.linked, found.correct, 0.0)
-    return Disclosed(right, found.linked, chance, told, stated, links.exact == 1)
+    pruned = links.lost_at_most / len(found.linked) if links.lost else 0.0
+    return Disclosed(right, found.linked, chance, told, stated, links.exact, pruned)
 
 
 def statements(

@@ -144,14 +144,22 @@ def harmless(
 def blurred(data: Encoded, times: float) -> Encoded:
     """The same for an intruder who is `times` less precise.
 
-    Spreads are so many times wider. A category is known as before with probability 1 / times, and
-    else not at all: it is as frequent as in the released file.
+    Spreads and windows of ranks are so many times wider. A category or label is known as before
+    with probability 1 / times, and else not at all: it is as frequent as in the released file.
     """
     x, chances = data.x / times, data.chances.copy()
     for v, size in enumerate(data.outcomes.tolist()):
-        known, frequent = chances[:, v, :size, :size], chances[:, v, size, None, :size]
+        known, frequent = chances[:, v, :, :size], data.chances[:, v, size, None, :size]
         known += (1 - 1 / times) * (frequent - known)
-    return replace(data, y=data.y / times, x=x, unknown=_marginal(x), chances=chances)
+    return replace(
+        data,
+        y=data.y / times,
+        x=x,
+        unknown=_marginal(x),
+        chances=chances,
+        matches=data.matches.blurred(times),
+        ranks=data.ranks.wider(times),
+    )
 
 
 def _least(

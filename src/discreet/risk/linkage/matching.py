@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.intruder.linkage.blocking import classes
 from discreet.intruder.linkage.encode import Encoded
-from discreet.intruder.linkage.model import Intruder
+from discreet.intruder.linkage.kinds import source_numbers
+from discreet.intruder.linkage.model import Intruder, Kind
 from discreet.intruder.linkage.records import Records, numbers
 from discreet.look.result import Result
 from discreet.table.cells import frame
@@ -64,8 +65,8 @@ def matching(
     """How many released records are nearest to their own source record, by Spruill's rule.
 
     `data` is what `identify` worked with. Distances between numbers are in standard deviations of
-    the source; a category that differs counts 1. A missing number is taken as the source's mean; a
-    tie is no match.
+    the source; a category or label that differs counts 1. A missing number is taken as the
+    source's mean; a tie is no match.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -80,18 +81,22 @@ def matching(
         raise DataError(f"the distance {distance!r} is not known; use {' or '.join(DISTANCES)}.")
     if records.parents is None:
         raise DataError("matching needs the id column of both files.")
+    moved = [key for key in intruder.keys if key.continuous or key.kind is Kind.RANK]
     y, x = (
-        np.column_stack(
-            [np.zeros((size, 0))]
-            + [numbers(table[k.name], k.name, "a file") for k in intruder.keys if k.continuous]
+        np.column_stack([np.zeros((size, 0)), *columns])
+        for size, columns in (
+            (records.sources, [source_numbers(records, key) for key in moved]),
+            (records.count, [numbers(records.released[k.name], k.name, "a file") for k in moved]),
         )
-        for table, size in ((records.source, records.sources), (records.released, records.count))
     )
     if y.shape[1]:
         mean, spread = np.nanmean(y, 0), np.nanstd(y, 0)
         scale = np.where(spread > 0, spread, 1)
         y, x = (np.nan_to_num((values - mean) / scale, nan=0.0) for values in (y, x))
-    nearest, tied = _nearest(y, data.source_codes, x, data.released_codes, DISTANCES[distance])
+    told = [e for e, bare in enumerate(data.matches.bare) if not bare]
+    codes = np.hstack([data.source_codes, data.matches.source[:, told]])
+    seen = np.hstack([data.released_codes, data.matches.released[:, told]])
+    nearest, tied = _nearest(y, codes, x, seen, DISTANCES[distance])
     hit = (nearest == records.parents) & ~tied
     return Matching(int(hit.sum()), records.count, distance)
 
