@@ -56,7 +56,9 @@ class Chain(Mask):
                 raise DataError(f"{step.name} makes records of nobody; let it be the last step.")
             for name, key in masked.keys.items():
                 lifted = _lifted(key, rows, len(file))
-                keys[name] = compose(keys[name], lifted) if name in keys else lifted
+                keys[name] = (
+                    compose(keys[name], lifted, file.labels(name)) if name in keys else lifted
+                )
             if both := set(correlation) & set(masked.correlation):
                 raise DataError(f"{min(both)} have correlated noise twice; add it once.")
             correlation |= masked.correlation

@@ -135,8 +135,8 @@ class Code(Mask):
             or not all(isinstance(one, str) and one.strip() for one in self.labels)
         ):
             raise DataError(
-                f"labels of top-code are {self.labels!r}; give two texts, for below and above, with "
-                'replace = "label".'
+                f"labels of top-code are {self.labels!r}; give two texts, for below and above, "
+                'with replace = "label".'
             )
 
     def _ends(self, place: int, many: int, values: Floats) -> tuple[float | None, float | None]:
