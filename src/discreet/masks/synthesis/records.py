@@ -1,0 +1,308 @@
+"""Synthetic records: files of categories, drawn from a model of their table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.codebook import Variable
+from discreet.errors import DataError
+from discreet.intruder.linkage.model import Key, Kind
+from discreet.masks.records.file import RecordFile
+from discreet.masks.records.mask import Mask, MaskedFile, listed
+from discreet.masks.synthesis.graphical import AveragedCells, graphical
+from discreet.masks.synthesis.private import private_table
+from discreet.masks.synthesis.synthesise import Synthetic, synthesise
+from discreet.models.cellmodel import CellModel
+from discreet.models.decomposed import LogLinearCells
+from discreet.table.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ints = NDArray[np.int64]
+MODELS = ("graphical", "averaged", "formula", "latent", "membership")
+MOST_VALUES = 30  # different numbers, up to here they are taken for codes
+MOST_CELLS = 1 << 22
+MISSING = "(missing)"
+COPY = "copy"
+
+
+@dataclass(frozen=True)
+class Synthesise(Mask):
+    """Records drawn from a model: all columns, or only `columns` given those of `given`.
+
+    `model` is graphical (the decomposable one chosen by its posterior), averaged (over those by
+    their posterior), latent (`classes`), membership (`profiles`) or formula (a log-linear one).
+    With several `copies` they stand below each other, and the column `copy` numbers them.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "ill": ["no", "no", "yes", "no"] * 10})
+    >>> file = RecordFile(people)
+    >>> Synthesise().apply(file, np.random.default_rng(1))
+    MaskedFile(synthesise: 40 records, no column masked)
+    """
+
+    model: str = "graphical"
+    columns: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    formula: str = ""
+    classes: int = 5
+    profiles: int = 3
+    copies: int = 1
+
+    name: ClassVar[str] = "synthesise"
+    promise: ClassVar[str] = (
+        "No record that is wholly synthetic belongs to anybody; columns that are not replaced stay."
+    )
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise DataError(f"there is no model {self.model!r}; choose {', '.join(MODELS)}.")
+        if (self.model == "formula") != bool(self.formula):
+            raise DataError(
+                f"the model is {self.model!r} and the formula {self.formula!r}; give a formula "
+                "with the model 'formula', and with no other."
+            )
+        if self.copies < 1:
+            raise DataError(f"{self.copies} copies are asked for; give at least 1.")
+
+    def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
+        columns, given = _columns(file, self.columns, self.given)
+        whole = len(columns) == len(file.data.columns)
+        if not whole and self.copies > 1:
+            raise DataError(
+                f"{self.copies} copies of a partly synthetic file would repeat what is kept; make "
+                "1 copy, or replace all columns."
+            )
+        table, codes = coded(file, (*columns, *given))
+        made = synthesise(
+            table, lambda t: self._fit(t, rng), variables=columns, copies=self.copies, rng=rng
+        )
+        options = {k: v for k, v in self.options.items() if v not in ((), "")}
+        if whole:
+            data = _stacked(file, [_people(copy, rng) for copy in made.tables], table)
+            said = (*made.said, _NOBODY)
+            return _masked(data, options, said, np.full(len(data), -1, np.int64), {})
+        data = _replaced(file, made, table, codes, columns, given, rng)
+        keys = {column: Key(column, Kind.UNKNOWN) for column in columns}
+        said = (
+            *made.said,
+            "The other columns are those of real people: what they give away stays, and the "
+            "replaced ones add nothing to a link.",
+        )
+        return _masked(data, options, said, np.arange(len(file)), keys)
+
+    def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
+        columns, _ = _columns(file, self.columns, self.given)
+        wrong = []
+        if len(columns) == len(file.data.columns):
+            if (masked.rows != -1).any():
+                wrong.append("a synthetic record is said to be somebody's.")
+            if len(masked) != self.copies * len(file):
+                wrong.append(f"{len(masked)} records instead of {self.copies * len(file)}.")
+        else:
+            kept = [name for name in file.data.columns if name not in columns]
+            if not masked.data[kept].equals(file.data[kept].reset_index(drop=True)):
+                wrong.append("a column that is not synthetic has changed.")
+        return wrong + _unknown(file, masked, columns)
+
+    def _fit(self, table: Table, rng: np.random.Generator) -> CellModel:
+        if self.model == "graphical":
+            return graphical(table, rng=rng)
+        if self.model == "averaged":
+            return AveragedCells.fit(table, rng=rng)
+        if self.model == "formula":
+            return LogLinearCells.fit(table, self.formula)
+        if self.model == "latent":
+            from discreet.models.latent import LatentClasses
+
+            return LatentClasses.fit(table, self.classes, rng=rng)
+        from discreet.models.membership import GradeOfMembership
+
+        return GradeOfMembership.fit(table, self.profiles, rng=rng)
+
+
+@dataclass(frozen=True)
+class PrivateRecords(Mask):
+    """Records drawn from margins with differentially private noise, all columns.
+
+    `margins` is a formula, by default all pairs of columns, that share `epsilon`. The noise comes
+    from the generator, to compare masks, and is not for release; with `release` it is OpenDP's,
+    and no seed repeats it.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "ill": ["no", "no", "yes", "no"] * 10})
+    >>> file = RecordFile(people)
+    >>> PrivateRecords(epsilon=2).apply(file, np.random.default_rng(1)).said[0]
+    '1 margin with two-sided geometric noise, epsilon 2 in all; noise of the same law from a seed:
+        for comparison, not for release.'
+    """
+
+    epsilon: float = 1.0
+    margins: str = ""
+    release: bool = False
+
+    name: ClassVar[str] = "private"
+    promise: ClassVar[str] = "No record belongs to anybody; every category is one of the file's."
+
+    def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
+        columns, _ = _columns(file, (), ())
+        table, _ = coded(file, columns)
+        pairs: list[tuple[str, ...]] = [*combinations(columns, 2)]
+        margins = self.margins or pairs or [columns]
+        noise = None if self.release else rng
+        made = private_table(table, self.epsilon, margins=margins, rng=noise)
+        data = _stacked(file, [_people(made.draw(rng), rng)], table)
+        many = f"{len(made.margins)} margin{'s' * (len(made.margins) > 1)}"
+        said = (
+            f"{many} with two-sided geometric noise, epsilon {self.epsilon:g} in all; "
+            f"{made.source}.",
+            "The categories of the columns are taken as known to all.",
+            _NOBODY,
+        )
+        rows = np.full(len(data), -1, np.int64)
+        options = {k: v for k, v in self.options.items() if v != ""}
+        return MaskedFile(data, rows, {}, {}, self.name, options, said)
+
+    def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
+        columns, _ = _columns(file, (), ())
+        wrong = ["a record is said to be somebody's."] if (masked.rows != -1).any() else []
+        return wrong + _unknown(file, masked, columns)
+
+
+_NOBODY = (
+    "A synthetic record belongs to nobody, and no link to it is right; what the records say of an "
+    "attribute is another matter: see the attribute risk."
+)
+
+
+def coded(file: RecordFile, columns: Sequence[str]) -> tuple[Table, Ints]:
+    """The table of some columns and each record's codes; a missing value is a category."""
+    variables, codes = [], []
+    for name in columns:
+        _refuse_numbers(file, name)
+        found, names = file.codes(name)
+        if (found < 0).any():
+            found, names = np.where(found < 0, len(names), found), [*names, MISSING]
+        variables.append(Variable(name, tuple(names)))
+        codes.append(found)
+    cells = math.prod(variable.size for variable in variables)
+    if cells > MOST_CELLS:
+        raise DataError(
+            f"the columns have {cells:,} combinations, and the model looks at each; the most is "
+            f"{MOST_CELLS:,}. Group categories, or replace fewer columns."
+        )
+    rows = np.stack(codes, 1)
+    small = rows.astype(np.min_scalar_type(max(v.size for v in variables)))
+    return Table.from_cells(variables, small, np.ones(len(rows), np.int64)), rows
+
+
+def _refuse_numbers(file: RecordFile, name: str) -> None:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    column = file.data[name]
+    if not is_numeric_dtype(column) or is_bool_dtype(column):
+        return
+    values = column.dropna().unique()
+    if len(values) > MOST_VALUES or (values % 1 != 0).any():
+        raise DataError(
+            f"{name!r} has {len(values):,} different numbers, and models are of categories; cut "
+            "it into classes first."
+        )
+
+
+def _columns(
+    file: RecordFile, columns: Sequence[str], given: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns to replace, and those to model them by."""
+    special = [name for name in (file.household, file.weight) if name is not None]
+    every = tuple(map(str, file.data.columns))
+    if not columns:
+        if given:
+            raise DataError(f"given is {given!r} but no column to replace is named; name columns.")
+        if special:
+            raise DataError(
+                f"a synthetic person has no {special[0]!r}; replace some columns of real records, "
+                "or take a file without it."
+            )
+        return every, ()
+    named, by = listed(columns, "columns"), listed(given, "given") if given else ()
+    file.check(*named, *by)
+    if both := sorted(set(named) & {*by, *special}):
+        raise DataError(f"{both[0]!r} is to be replaced and to be kept; name it once.")
+    return tuple(name for name in every if name in named), by
+
+
+def _people(table: Table, rng: np.random.Generator) -> Ints:
+    """The codes of everybody in a table, in random order."""
+    rows = np.repeat(np.arange(len(table)), table.counts)
+    rng.shuffle(rows)
+    return np.asarray(table.codes[rows], np.int64)
+
+
+def _values(file: RecordFile, variable: Variable, codes: Ints) -> Any:
+    """Categories as they stand in the file, of its own type."""
+    import pandas as pd
+
+    column = file.data[variable.name]
+    first = column.groupby(file.labels(variable.name)).first()
+    found = [
+        None if c == MISSING and c not in first.index else first[c] for c in variable.categories
+    ]
+    return pd.Series([found[code] for code in codes], dtype=column.dtype, name=variable.name)
+
+
+def _stacked(file: RecordFile, copies: Sequence[Ints], table: Table) -> pd.DataFrame:
+    import pandas as pd
+
+    codes = np.concatenate(copies)
+    data = pd.DataFrame(
+        {v.name: _values(file, v, codes[:, place]) for place, v in enumerate(table.variables)}
+    )
+    if len(copies) > 1:
+        if COPY in data.columns:
+            raise DataError(f"the file has a column {COPY!r}, which numbers copies; rename it.")
+        data[COPY] = np.repeat(np.arange(1, len(copies) + 1), [len(c) for c in copies])
+    return data
+
+
+def _replaced(
+    file: RecordFile, made: Synthetic, table: Table, codes: Ints,
+    columns: Sequence[str], given: Sequence[str], rng: np.random.Generator,
+) -> pd.DataFrame:  # fmt: skip
+    """Each record with new values, dealt out among those with the same values of `given`."""
+    drawn = _people(made.tables[0], rng)
+    k = len(columns)
+    order, ranked = (np.lexsort(rows[:, k:].T) if given else np.arange(len(rows))
+                     for rows in (codes, drawn))  # fmt: skip
+    new = np.empty((len(codes), k), np.int64)
+    new[order] = drawn[ranked, :k]
+    data = file.data.reset_index(drop=True)
+    fresh = {
+        name: _values(file, table.variables[place], new[:, place])
+        for place, name in enumerate(columns)
+    }
+    return data.assign(**fresh)
+
+
+def _masked(
+    data: pd.DataFrame, options: dict[str, Any], said: tuple[str, ...], rows: Ints,
+    keys: dict[str, Key],
+) -> MaskedFile:  # fmt: skip
+    return MaskedFile(data, rows, keys, {}, Synthesise.name, options, said)
+
+
+def _unknown(file: RecordFile, masked: MaskedFile, columns: Sequence[str]) -> list[str]:
+    released = RecordFile(masked.data)
+    return [
+        f"{name!r} has a category that the file has not."
+        for name in columns
+        if set(released.labels(name)) - set(file.labels(name))
+    ]
