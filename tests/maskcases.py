@@ -15,7 +15,7 @@ from discreet.masks.records.registry import mask_of
 from discreet.risk.linkage.identification import identify
 
 TOWNS = {"a": "North", "b": "North", "c": "North", "d": "South", "e": "South", "f": "South"}
-JOBS = {"baker": "trade", "smith": "trade", "clerk": "office", "judge": "office", "none": "none"}
+JOBS = {"baker": "trade", "smith": "trade", "clerk": "office", "judge": "office", "none": "idle"}
 
 
 def people(records: int = 600, seed: int = 1, *, missing: float = 0.02) -> RecordFile:
@@ -44,7 +44,48 @@ def people(records: int = 600, seed: int = 1, *, missing: float = 0.02) -> Recor
 
 
 # by mask: options, and what an intruder knows
-CASES: dict[str, list[tuple[dict[str, Any], tuple[str, ...]]]] = {}
+PLACE = ("sex", "job", "town")
+CASES: dict[str, list[tuple[dict[str, Any], tuple[str, ...]]]] = {
+    "recode": [
+        (
+            {"columns": ["age", *PLACE], "k": 2, "cuts": {"age": [[30, 40, 50, 60, 70]]},
+             "suppress": 0.2},
+            ("age", *PLACE),
+        ),
+        (
+            {"columns": ["age", "town"], "levels": {"age": 1, "town": 1},
+             "cuts": {"age": [list(range(20, 80, 5))]}},
+            ("age", *PLACE),
+        ),
+    ],
+    "blank": [({"columns": ["age", *PLACE], "k": 2}, ("age", *PLACE))],
+    "pram": [({"columns": ["job", "town"], "keep": 0.6}, ("age", *PLACE))],
+    "swap": [
+        (
+            {"block": ["region", "town"], "match": ["sex"], "rate": 0.3, "risk": ["age"], "k": 2},
+            ("region", "town", "sex", "age"),
+        ),
+    ],
+    "top-code": [({"columns": ["age"], "high": 70, "low": 25}, ("age", *PLACE))],
+    "noise": [
+        ({"columns": ["income"], "spread": 0.03}, ("income", "sex", "town")),
+        (
+            {"columns": ["income", "savings"], "spread": 0.15, "kind": "correlated"},
+            ("income", "savings", "sex"),
+        ),
+        (
+            {"columns": ["income", "savings"], "spread": 0.1, "kind": "multiplicative"},
+            ("income", "savings", "sex"),
+        ),
+    ],
+    "rank-swap": [
+        ({"columns": ["income", "savings", "age"], "window": 0.08}, ("income", "savings", "age")),
+    ],
+    "microaggregate": [({"columns": ["income", "age"], "k": 2, "few": "blank"}, ("income", "age"))],
+    "univariate": [({"columns": ["income"], "k": 2}, ("income",))],
+    "sample": [({"share": 0.5, "households": False}, ("age", *PLACE))],
+}  # fmt: skip
+NOBODY = ("synthesise", "private")  # what is made of nobody has no links
 
 
 def links(mask: Mask, keys: tuple[str, ...], file: RecordFile, rng: Any) -> tuple[Any, Any]:
@@ -64,7 +105,9 @@ def calibrated(
     **made: Any,
 ) -> tuple[Any, Any]:
     """Links of as many files as give `least` of them between .4 and .6, `files` at most."""
-    mask, stated, right = mask_of(name, options), [], []
+    mask = mask_of(name, options)
+    stated: list[Any] = []
+    right: list[Any] = []
     rng = np.random.default_rng(7)
     for seed in range(files):
         p, hit = links(mask, keys, people(seed=seed, **made), rng)

@@ -1,7 +1,8 @@
 """discreet: decide what can be published from confidential data.
 
 What most users need is here; the rest is in a few modules: `codebooks`, `results`, `linkage`,
-`anonymity`, `survey`, `office`, `users`, `beliefs`, `uncertainty`, `frontiers` and `server`.
+`anonymity`, `files`, `synthetic`, `worth`, `survey`, `office`, `users`, `beliefs`, `uncertainty`,
+`frontiers` and `server`.
 """
 
 from importlib import import_module
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
     from discreet.core import *  # noqa: F403
 
 MODULES = (
-    "anonymity", "beliefs", "codebooks", "frontiers", "linkage", "office", "results", "server",
-    "survey", "uncertainty", "users",
+    "anonymity", "beliefs", "codebooks", "files", "frontiers", "linkage", "office", "results",
+    "server", "survey", "synthetic", "uncertainty", "users", "worth",
 )  # fmt: skip
 
 

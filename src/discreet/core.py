@@ -2,6 +2,7 @@
 
 from discreet.data.codebook import Codebook
 from discreet.data.examples import examples
+from discreet.decision.compare.compare import compare
 from discreet.decision.frontier.frontier import frontier
 from discreet.decision.frontier.widths import widths
 from discreet.decision.law.alternatives import alternatives
@@ -28,7 +29,7 @@ from discreet.table.table import Table
 
 __all__ = [
     "Belief", "Codebook", "DisclosureError", "Formula", "Microdata", "Policy", "Release", "Table",
-    "Verdict", "alternatives", "assess", "bounds", "count", "decide", "diff", "examples",
+    "Verdict", "alternatives", "assess", "bounds", "compare", "count", "decide", "diff", "examples",
     "frontier", "identify", "knowledge", "load", "posterior", "publish", "uniques", "widths",
     "write_html",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from discreet.cli.showing import page_options, show, writable
 TABLES = ("suppress", "round", "cell-key", "perturb", "merge")
 RECORDS = (
     *("recode", "blank", "pram", "swap", "top-code", "noise", "rank-swap", "microaggregate"),
-    *("univariate", "sample", "synthesise"),
+    *("univariate", "sample", "synthesise", "private"),
 )
 
 

@@ -40,14 +40,16 @@ def mask_records(
         if more.get(name):
             raise DataError(f"--{name} is for tables, and {method} masks records; leave it out.")
     content: dict[str, Any] = {"masks": [{"method": method, **dict(map(option, options))}]}
-    given = {"household": household, "weight": weight, "seed": seed}
+    given: dict[str, Any] = {"household": household, "weight": weight, "seed": seed}
     given |= {"keys": _names(keys), "sensitive": _names(sensitive)}
     content |= {name: value for name, value in given.items() if value is not None}
     found = compare(data, content, policy, **reading({"data": data, **more}, of_table=False))
     if found.failed:
         raise DataError(found.failed[0].failed or "")
-    written = {"out": out, "intruder": intruder, "force": force, "name": method}
-    finish(ctx, found, html=html, as_json=as_json, **written)
+    finish(
+        ctx, found,
+        out=out, intruder=intruder, force=force, name=method, html=html, as_json=as_json,
+    )  # fmt: skip
     raise AssertionError("finish exits")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.decision.compare.compared import MEANING
 from discreet.look.words import number, percent, plural
-from discreet.report.page import Chart, Facts, Page, Part, Points, Rows, Say, Section, Slider
+from discreet.report.page import HTML, Chart, Facts, Page, Part, Points, Rows, Say, Section, Slider
 
 if TYPE_CHECKING:
     from discreet.decision.compare.compared import Compared
@@ -109,7 +109,7 @@ def _limits(found: Compared) -> Section:
         words=["choice"],
         short=60,
     )
-    slider = Slider("limit", "risk limit", stops, limits.index(found.limit))
+    slider = Slider("limit", "risk limit", stops, limits.index(found.limit), on=HTML)
     return Section("If the limit were another", [slider, rows])
 
 
@@ -128,7 +128,7 @@ def _made(found: Compared) -> Section:
 
 
 def _assumed(found: Compared) -> list[str]:
-    act = percent(found.policy["masks"].act)
+    act = percent(found.policy.masks.act)
     states = f"An intruder states what is at least {act} probable."
     if found.plan.of_table:
         return [

@@ -106,7 +106,6 @@ class Slider(Part):
     caption: str
     stops: Sequence[tuple[str, Sequence[Part]]]
     start: int = 0
-    on: str = HTML
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def compare(
     """
     plan = masks if isinstance(masks, Plan) else _plan(masks)
     policy = policy or Policy()
-    rules = policy["masks"]
+    rules = policy.masks
     if (rules.risk, plan.of_table) not in MEANING:
         raise DataError(f"masks.risk is {rules.risk!r}, which no table has; choose disclosed.")
     book = the_codebook(codebook)
@@ -93,11 +93,10 @@ def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:
     )
     if not keys:
         raise DataError(
-            "the masks file names no keys, and no codebook says what identifies people; write "
-            "keys = [...] with what can be known of them."
+            "no key is named, and no codebook says what identifies people; name what can be known "
+            "of them: keys = [...] in a masks file, or --keys."
         )
-    for user in plan.readers:
-        file.check(*user.columns)
+    file.check(*keys, *told, *(name for user in plan.readers for name in user.columns))
     return replace(plan, keys=keys, sensitive=told)
 
 

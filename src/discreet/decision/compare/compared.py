@@ -55,9 +55,9 @@ class Compared(Paged):
     def _mask(self, one: Tried, limit: float) -> Mask:
         risk = one.risks[self.measure]
         within = risk <= limit and one.law is not Verdict.FAIL
-        known = self.plan.of_table and one.law is None
-        exact = one.exact and one.law is not Verdict.REVIEW and not known
-        return Mask(one.name, risk, one.utility, within, exact)
+        unknown = self.plan.of_table and one.law is None
+        doubt = unknown or one.law is Verdict.REVIEW or risk + one.error > limit
+        return Mask(one.name, risk, one.utility, within, one.exact and not doubt)
 
     @property
     def verdict(self) -> Verdict:

@@ -39,12 +39,14 @@ def try_file(file: RecordFile, candidate: Candidate, plan: Plan, act: float) -> 
     aside = {file.household, file.weight}
     columns = [name for name in file.data.columns if name not in aside]
     numbers = [name for name in columns if _is_number(file, name)]
-    options: dict[str, Any] = {"weight": file.weight, "within": _within(file, masked)}
+    within = _within(file, masked)
     true, seen = _as_numbers(file, numbers), _as_numbers(RecordFile(masked.data), numbers)
 
     def score(names: list[str]) -> float:
         categories = [name for name in names if name not in numbers]
         some = [name for name in names if name in numbers]
+        coarse = {name: within[name] for name in names if name in within}
+        options: dict[str, Any] = {"weight": file.weight, "within": coarse}
         return float(worth(true, seen, categories=categories, numbers=some, **options).score)
 
     return Tried(
@@ -54,11 +56,22 @@ def try_file(file: RecordFile, candidate: Candidate, plan: Plan, act: float) -> 
         score(columns),
         {user.name: score(list(user.columns)) for user in plan.readers},
         None,
-        found.exact,
-        0.0,
-        masked.said,
+        True,
+        found.pruned,
+        (*masked.said, *_trust(found)),
         len(masked),
     )
+
+
+def _trust(found: Disclosed) -> list[str]:
+    """How far link probabilities are to be trusted."""
+    said = []
+    if found.exact < 1:
+        how = f"exact for {found.exact:.0%} of the records" if found.exact else "not exact"
+        said.append(f"Link probabilities are {how}, else balanced.")
+    if found.pruned:
+        said.append(f"Pruning may have left out {found.pruned:.2%} of the true links.")
+    return said
 
 
 def _as_numbers(file: RecordFile, numbers: list[str]) -> Any:
@@ -80,14 +93,17 @@ def attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Disc
     columns = [_sensitive(file, masked, name) for name in plan.sensitive if name not in plan.keys]
     if (masked.rows < 0).all():
         return _of_nobody(file, masked, plan, columns, act)
+    intruder = masked.intruder(plan.keys)
+    if all(key.kind is Kind.UNKNOWN for key in intruder.keys):
+        return _of_nobody(file, masked, plan, columns, act)
     people = masked.linked_with(file, plan.keys)
-    return disclosed(identify(people, masked.intruder(plan.keys), act=act), columns)
+    return disclosed(identify(people, intruder, act=act), columns)
 
 
 def _of_nobody(
     file: RecordFile, masked: MaskedFile, plan: Plan, columns: list[Sensitive], act: float
 ) -> Disclosed:
-    """Synthetic records belong to nobody: no link is right, but values may be.
+    """Records whose keys are synthetic belong to nobody: no link is right, but values may be.
 
     The intruder believes of a target what the synthetic records with the target's keys have, after
     one record more that is as all of them together.
@@ -106,7 +122,7 @@ def _of_nobody(
         beliefs /= beliefs.sum(1, keepdims=True)
         told[column.name], stated[column.name] = statements(beliefs, column, act)
     nobody = np.zeros(len(file))
-    return Disclosed(nobody, nobody > 0, nobody, told, stated, True)
+    return Disclosed(nobody, nobody > 0, nobody, told, stated)
 
 
 def _sensitive(file: RecordFile, masked: MaskedFile, name: str) -> Sensitive:

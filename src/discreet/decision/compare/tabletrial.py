@@ -17,7 +17,7 @@ def try_table(table: Table, candidate: Candidate, plan: Plan, policy: Policy) ->
     step = candidate.steps[0]
     options = {name: value for name, value in step.items() if name != "method"}
     made = make_table(table, step["method"], options, policy, candidate.rng(plan.seed))
-    risks = table_risk(made, table, act=policy["masks"].act)
+    risks = table_risk(made, table, act=policy.masks.act)
     return Tried(
         candidate.name,
         candidate.method,

@@ -16,9 +16,9 @@ RISKS = ("disclosed", "identified", "attribute", "perceived", "expected", "highe
 class Tried:
     """A mask's risks by name, what it is worth in all and to each user, and what the law says.
 
-    `law` is None where no rule of the policy knows the mask. `exact`: risks are neither sampled nor
-    balanced; `error` is the largest standard error of a probability. `failed`: why it could not be
-    made.
+    `law` is None where no rule of the policy knows the mask. `exact`: risks are not sampled;
+    `error`: how much higher they may be, by links that were pruned or by the standard error of what
+    is sampled. `failed`: why it could not be made.
     """
 
     name: str

@@ -48,7 +48,7 @@ def write_masked(
         for path in (out, record):
             if path.exists() and not force:
                 raise OutputError(f"{str(path)!r} is there already; overwrite it with --force.")
-        frame = made.to_frame()
+        frame = _frame(made)
         with whole(out) as temporary:
             if out.suffix.lower() == ".csv":
                 plain(frame).to_csv(temporary, index=False, lineterminator="\r\n")
@@ -66,12 +66,17 @@ def write_masked(
     return written
 
 
+def _frame(made: Any) -> Any:
+    """What is released: of a table, or records."""
+    return made.frame if hasattr(made, "frame") else made.to_frame()
+
+
 def _record(found: Compared, made: Any) -> dict[str, Any]:
     return {
         "method": made.method,
         "parameters": dict(made.parameters),
-        "rows": len(made.to_frame()),
-        "columns": [str(name) for name in made.to_frame().columns],
+        "rows": len(_frame(made)),
+        "columns": [str(name) for name in _frame(made).columns],
         "policy": found.policy.described,
         "made": {"when": found.provenance.when, "versions": found.provenance.versions},
     }

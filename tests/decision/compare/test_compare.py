@@ -1,0 +1,185 @@
+"""Masks side by side: the choice, who is served, the cache, and any number of workers."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from discreet.decision.compare.compare import compare
+from discreet.decision.compare.plan import Plan
+from discreet.decision.compare.tried import Tried
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
+from discreet.errors import DataError, OutputError
+from discreet.report.html import html_report
+from discreet.report.written.masked_file import write_masked
+from maskcases import people
+
+MASKS = [
+    {"name": "whole", "method": "sample", "share": 1.0},
+    {"name": "tenth", "method": "sample", "share": 0.1},
+    {"name": "noise", "method": "noise", "columns": ["income"], "spread": 0.5},
+    {"name": "groups", "method": "microaggregate", "columns": ["income", "age"], "k": 20,
+     "few": "blank"},
+    {"name": "rounds", "chain": [
+        {"method": "top-code", "columns": ["income"], "top": 0.05},
+        {"method": "noise", "columns": ["income"], "spread": 0.3},
+    ]},
+    {"name": "wrong", "method": "pram", "columns": ["nowhere"]},
+]  # fmt: skip
+PLAN = {"seed": 5, "keys": ["income", "age"], "sensitive": ["ill"], "masks": MASKS}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compare(people(300), PLAN, Policy().set(["masks.limit=0.2"]))
+
+
+def test_the_choice_is_the_most_useful_mask_within_the_limit(found):
+    frame = found.to_frame().set_index("mask")
+    within = frame[frame["disclosed"] <= 0.2]
+    assert found.best == within["utility"].idxmax()
+    assert found.verdict is Verdict.PASS
+    assert frame.loc["whole", "identified"] == 1
+    assert frame.loc["whole", "utility"] == 1
+    assert frame["chosen"].sum() == 1
+
+
+def test_what_cannot_be_made_is_told_and_stops_nothing(found):
+    assert [one.name for one in found.failed] == ["wrong"]
+    assert "nowhere" in found.failed[0].failed
+    assert len(found.to_frame()) == 5
+
+
+def test_the_choice_moves_with_the_limit(found):
+    for limit, best in found.steps:
+        assert found.at(limit).best == best
+        assert found.with_limit(limit).best == best
+    assert found.at(1.0).best == "whole"
+
+
+def test_two_workers_find_the_same(found):
+    again = compare(people(300), PLAN, Policy().set(["masks.limit=0.2"]), workers=2)
+    assert [one.to_json() for one in again.tried] == [one.to_json() for one in found.tried]
+    pd.testing.assert_frame_equal(found.data("noise").data, again.data("noise").data)
+
+
+def test_the_order_of_masks_changes_none_of_them(found):
+    turned = compare(people(300), PLAN | {"masks": MASKS[::-1]})
+    assert {one.name: one for one in turned.tried} == {one.name: one for one in found.tried}
+
+
+def test_what_was_found_is_kept_as_numbers_only(found, tmp_path):
+    one = compare(people(300), PLAN, Policy().set(["masks.limit=0.2"]), cache=tmp_path)
+    kept = sorted(tmp_path.iterdir())
+    assert len(kept) == 5
+    for path in kept:
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"utility": 0.123}))
+    two = compare(people(300), PLAN, Policy().set(["masks.limit=0.2"]), cache=tmp_path)
+    assert {o.utility for o in two.tried if not o.failed} == {0.123}
+    other = compare(people(300, seed=2), PLAN, Policy().set(["masks.limit=0.2"]), cache=tmp_path)
+    assert 0.123 not in {o.utility for o in other.tried}
+    assert [o.to_json() for o in one.tried] == [o.to_json() for o in found.tried]
+
+
+def test_of_masks_alike_the_one_of_less_risk_is_chosen(found):
+    tried = tuple(
+        Tried(name, "x", {"disclosed": risk}, 0.5) for name, risk in (("a", 0.15), ("b", 0.05))
+    )
+    assert replace(found, tried=tried).best == "b"
+
+
+def test_what_the_law_forbids_is_not_chosen(found):
+    tried = (
+        Tried("a", "x", {"disclosed": 0.0}, 0.9, law=Verdict.FAIL),
+        Tried("b", "x", {"disclosed": 0.0}, 0.5, law=Verdict.PASS),
+        Tried("c", "x", {"disclosed": 0.0}, 0.7, law=None),
+    )
+    table = replace(found, tried=tried, plan=replace(found.plan, of_table=True))
+    assert table.best == "c"
+    assert table.verdict is Verdict.REVIEW  # no rule knows the mask
+    assert replace(table, tried=tried[:2]).verdict is Verdict.PASS
+    assert "forbid a" in " ".join(table.why())
+    assert replace(table, tried=tried[:1]).verdict is Verdict.FAIL
+
+
+def test_users_whom_no_one_mask_serves_are_told(found):
+    users = [
+        {"name": "economist", "columns": ["income"], "least": 0.95},
+        {"name": "doctor", "columns": ["ill"], "least": 0.95},
+    ]
+    plan = Plan.of(PLAN | {"users": users})
+
+    def said(*served):
+        tried = tuple(
+            Tried(name, "x", {"disclosed": 0.0}, 0.5, {"economist": a, "doctor": b})
+            for name, (a, b) in zip("ab", served, strict=True)
+        )
+        return " ".join(replace(found, plan=plan, tried=tried).unserved())
+
+    assert "serves doctor and economist" in said((1, 1), (0, 0))
+    assert "a second one must be judged with the first" in said((1, 0), (0, 1))
+    assert "No mask within the limit serves doctor" in said((1, 0), (1, 0))
+
+
+def test_a_sensitive_value_is_told_by_groups_that_share_it():
+    frame = pd.DataFrame({"town": list("aaabbb"), "ill": ["yes"] * 3 + ["no"] * 3})
+    plan = {"keys": ["town"], "sensitive": ["ill"], "masks": [{"method": "sample", "share": 1.0}]}
+    found = compare(frame, plan, Policy().set(["masks.act=0.9"]), records=True)
+    risks = found.tried[0].risks
+    assert risks["identified"] == 0
+    assert risks["attribute"] == 1
+    assert found.verdict is Verdict.FAIL
+
+
+def test_the_chosen_data_and_their_record_have_nothing_of_the_seed(found, tmp_path):
+    written = write_masked(found, tmp_path / "out.csv", intruder=tmp_path / "intruder.toml")
+    assert [path.name for path in written] == ["out.csv", "out.csv.json", "intruder.toml"]
+    record = (tmp_path / "out.csv.json").read_text()
+    assert '"seed"' not in record
+    assert json.loads(record)["rows"] == len(pd.read_csv(tmp_path / "out.csv"))
+    with pytest.raises(OutputError, match="there already"):
+        write_masked(found, tmp_path / "out.csv")
+    with pytest.raises(DataError, match=r"\.csv, \.parquet"):
+        write_masked(found, tmp_path / "out.doc")
+    write_masked(found, tmp_path / "out.parquet")
+    assert len(pd.read_parquet(tmp_path / "out.parquet")) == json.loads(record)["rows"]
+
+
+def test_released_records_are_in_random_order(found):
+    rows = found.data("whole").rows
+    assert sorted(rows) == list(range(300))
+    assert abs(np.corrcoef(rows, np.arange(300))[0, 1]) < 0.3
+
+
+def test_the_page_shows_the_choice_at_every_limit_without_a_script(found):
+    page = html_report(found)
+    assert "<script" not in page
+    assert page.count('type="radio"') == len({limit for limit, _ in found.steps} | {found.limit})
+    assert page.count(" checked") == 1
+    for one in found.tried:
+        assert one.name in page
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"masks": []}, "has no mask"),
+        ({"masks": [{"columns": ["a"]}]}, "has no method"),
+        ({"masks": [MASKS[0], MASKS[0]]}, "two masks"),
+        ({"of": "people"}, "write records or table"),
+        ({"seed": -1}, "whole number"),
+        ({"colour": 1}, "not known"),
+        ({"keys": ["nowhere"]}, "no column 'nowhere'"),
+    ],
+)
+def test_a_wrong_plan_is_one_sentence(change, said):
+    with pytest.raises(DataError, match=said):
+        compare(people(60), PLAN | {"masks": MASKS[:1]} | change)
+
+
+def test_a_plan_without_a_seed_has_one_of_its_own():
+    content = {"keys": ["age"], "masks": MASKS[:1]}
+    assert Plan.of(content).seed != Plan.of(content).seed
