@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -70,11 +69,11 @@ CASES: dict[str, list[tuple[dict[str, Any], tuple[str, ...]]]] = {
     "noise": [
         ({"columns": ["income"], "spread": 0.03}, ("income", "sex", "town")),
         (
-            {"columns": ["income", "savings"], "spread": 0.15, "kind": "correlated"},
+            {"columns": ["income", "savings"], "spread": 0.08, "kind": "correlated"},
             ("income", "savings", "sex"),
         ),
         (
-            {"columns": ["income", "savings"], "spread": 0.1, "kind": "multiplicative"},
+            {"columns": ["income", "savings"], "spread": 0.06, "kind": "multiplicative"},
             ("income", "savings", "sex"),
         ),
     ],
@@ -118,9 +117,12 @@ def calibrated(
     return np.concatenate(stated), np.concatenate(right)
 
 
-def every_case() -> Iterator[Any]:
+def every_case() -> list[Any]:
+    """Every mask with its options and keys, as parameters of a test."""
     import pytest
 
-    for name, cases in CASES.items():
-        for place, (options, keys) in enumerate(cases, 1):
-            yield pytest.param(name, options, keys, id=f"{name}-{place}")
+    return [
+        pytest.param(name, options, keys, id=f"{name}-{place}")
+        for name, cases in CASES.items()
+        for place, (options, keys) in enumerate(cases, 1)
+    ]
