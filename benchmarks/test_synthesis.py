@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.masks.synthesis.attribute import SOURCES, attribute_risk
-from discreet.masks.synthesis.combine import combine
+from discreet.masks.synthesis.combine import combine_copies
 from discreet.masks.synthesis.counts import count_belief
 from discreet.masks.synthesis.graphical import graphical
 from discreet.masks.synthesis.private import private_table
@@ -169,7 +169,7 @@ def test_intervals_cover_through_synthesise():
             found = synthesise(table, model, variables=variables, copies=m, rng=rng)
             counts = np.array([copy.dense().ravel() for copy in found.tables]) + 0.5
             q = np.log(counts[:, 0] * counts[:, 3] / counts[:, 1] / counts[:, 2])
-            low, high = combine(q, (1 / counts).sum(1), kind).interval
+            low, high = combine_copies(q, (1 / counts).sum(1), kind).interval
             hits[kind] += int(low <= log_odds <= high)
     shares = {kind: hit / repeats for kind, hit in hits.items()}
     print(f"coverage of 95% intervals: {shares}")

@@ -1,5 +1,6 @@
 """What the functions of discreet give back, for annotations and for checks of types."""
 
+from discreet.decision.compare.compared import Compared
 from discreet.decision.frontier.frontier import Frontier
 from discreet.decision.frontier.scores import Scores
 from discreet.decision.frontier.widths import Widths
@@ -18,7 +19,7 @@ from discreet.risk.uniques.uniques import Uniques
 from discreet.table.cells import Cells
 
 __all__ = [
-    "Alternative", "Assessment", "CellBounds", "Cells", "Comparison", "Decision", "Frontier",
+    "Alternative", "Assessment", "CellBounds", "Cells", "Compared", "Comparison", "Decision", "Frontier",
     "Identification", "Posterior", "Publication", "Reason", "Scores", "TableCount", "Taught",
     "Uniques", "Widths",
 ]  # fmt: skip

@@ -48,9 +48,8 @@ def classes(kind=Result):
 @cache
 def made():
     """One of each, by the name of its class."""
-    return {
-        type(result).__name__: result for result in (*_tables(), *_files(), *_survey(), *_office())
-    }
+    every = (*_tables(), *_files(), *_survey(), *_office(), *_masks(), *_synthetic(), *_worth())
+    return {type(result).__name__: result for result in every}
 
 
 def _tables():
@@ -160,6 +159,79 @@ def _office():
         masked.write(out)
         (out / "notes <b>.txt").write_text("draft", encoding="utf-8")  # a finding
         yield check(out, records.variables, values_from(records))
+
+
+def _masks():
+    from discreet.decision.compare.compare import compare
+    from discreet.masks.records.file import RecordFile
+    from discreet.masks.records.registry import mask_of
+    from discreet.risk.linkage.disclosed import disclosed
+    from discreet.risk.linkage.identification import identify
+
+    file = RecordFile(PEOPLE)
+    masked = mask_of("noise", {"columns": "age", "spread": 0.2}).apply(
+        file, np.random.default_rng(1)
+    )
+    yield masked
+    yield mask_of("recode", {"columns": ["sex", "town <b>"], "k": 4}).search(file)
+    keys = ["age", "town <b>"]
+    yield disclosed(identify(masked.linked_with(file, keys), masked.intruder(keys)))
+    plan = {
+        "keys": keys,
+        "sensitive": ["ill"],
+        "users": [{"name": "doctor <b>", "columns": ["ill"], "least": 0.5}],
+        "masks": [
+            {"name": "some <b>", "method": "sample", "share": 0.5},
+            {"method": "noise", "columns": "age", "spread": 0.2},
+            {"name": "none <b>", "method": "pram", "columns": "nowhere"},
+        ],
+    }
+    yield compare(PEOPLE, plan, records=True)
+
+
+def _synthetic():
+    from discreet.masks.synthesis.attribute import attribute_risk
+    from discreet.masks.synthesis.combine import combine_copies
+    from discreet.masks.synthesis.private import private_table
+    from discreet.masks.synthesis.reproduced import reproduced
+    from discreet.masks.synthesis.synthesise import synthesise
+    from discreet.models.decomposed import LogLinearCells
+    from discreet.models.latent import LatentClasses
+    from discreet.models.membership import GradeOfMembership
+    from discreet.table.load import load
+
+    tract = load("example:tract")
+    rng = np.random.default_rng(1)
+    made = synthesise(tract, LogLinearCells.fit(tract, "Race*Income + Gender"), copies=2, rng=rng)
+    yield from (made, combine_copies([1, 2, 3], [0.2, 0.2, 0.3]))
+    yield from (attribute_risk(tract, made, "Race", draws=2), reproduced(tract, made, draws=2))
+    yield private_table(tract, 1, rng=rng)
+    yield LatentClasses.fit(tract, 2, rng=rng, starts=1, iterations=20)
+    yield GradeOfMembership.fit(tract, 2, rng=rng, chains=2, warmup=5, climb=10, draws=4)
+
+
+def _worth():
+    from discreet.table.load import load
+    from discreet.utility.close import models_close
+    from discreet.utility.distances import by_order
+    from discreet.utility.kept import margins_kept
+    from discreet.utility.moments import moments
+    from discreet.utility.overlap import estimates
+    from discreet.utility.propensity import pmse
+    from discreet.utility.regression import mean
+    from discreet.utility.summary import worth
+    from discreet.utility.target import target_loss
+
+    tract = load("example:tract")
+    even = np.ones(tract.shape)
+    noisy = PEOPLE.assign(age=PEOPLE["age"] + 1)
+    yield from (by_order(tract, even), margins_kept(tract, even))
+    yield models_close(tract, even, "Race*Income")
+    yield pmse(PEOPLE, noisy, columns=["age", "town <b>"])
+    yield estimates(PEOPLE, noisy, [mean("age")])
+    yield moments(PEOPLE, noisy, ["age", "home"])
+    yield target_loss(PEOPLE, noisy, lambda frame: frame["age"].mean())
+    yield worth(PEOPLE, noisy, categories=["sex"], numbers=["age"])
 
 
 NAMES = sorted(each.__name__ for each in classes())

@@ -33,6 +33,13 @@ class KeptMargins(Result):
 
     `complete` is False where too many were left to look at: those named are kept, and larger ones
     may be.
+
+    >>> import discreet as dc
+    >>> import numpy as np
+    >>> table = dc.load("example:tract")
+    >>> found = dc.worth.margins_kept(table, table)
+    >>> found.formula, found.complete
+    (Formula(Gender*Race*Income: 1 margin of 3 variables), True)
     """
 
     formula: Formula

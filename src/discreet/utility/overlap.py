@@ -51,6 +51,13 @@ class Overlap(Result):
 
     `said` tells where the masked file gives no estimate that could be compared, and where a
     regression was held back because its records were separated.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> true = pd.DataFrame({"age": [31, 47, 50, 64], "sex": ["f", "m", "f", "m"]})
+    >>> masked = true.assign(age=[33, 45, 52, 61])
+    >>> dc.worth.estimates(true, masked, [dc.worth.mean("age")])
+    Overlap(1 estimate: mean 0.936, least 0.936 of mean age)
     """
 
     names: tuple[str, ...]

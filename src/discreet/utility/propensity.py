@@ -42,6 +42,13 @@ class Propensity(Result):
 
     `parameters` counts the constant. `regularised`: categories or numbers separate the files, the
     regression was held back a trifle, and the null means are no guide.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> true = pd.DataFrame({"age": [31, 47, 50, 64], "sex": ["f", "m", "f", "m"]})
+    >>> masked = true.assign(age=[33, 45, 52, 61])
+    >>> dc.worth.pmse(true, masked, columns=["sex"])
+    Propensity(pMSE 0, 0 times its mean if independent and nothing lost; 2 parameters, 8 records)
     """
 
     pmse: float

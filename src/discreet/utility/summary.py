@@ -27,6 +27,14 @@ class Worth(Result):
 
     `by_order` has the distances of margins, the mean over copies. `moments` and `propensity` are
     by copy: of numbers that are still numbers, and where it was asked for.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> true = pd.DataFrame({"age": [31, 47, 50, 64], "sex": ["f", "m", "f", "m"]})
+    >>> masked = true.assign(age=[33, 45, 52, 61])
+    >>> found = dc.worth.worth(true, masked, categories=["sex"], numbers=["age"])
+    >>> found.score, len(found.moments)
+    (1.0, 1)
     """
 
     by_order: ByOrder

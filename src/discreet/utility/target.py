@@ -36,7 +36,15 @@ LOSSES: dict[str, Loss] = {
 
 @dataclass(frozen=True, eq=False)
 class TargetLoss(Result):
-    """What a scientist loses with each masked copy; `goes_on` is the probability of going on."""
+    """What a scientist loses with each masked copy; `goes_on` is the probability of going on.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> true = pd.DataFrame({"age": [31, 47, 50, 64], "sex": ["f", "m", "f", "m"]})
+    >>> masked = true.assign(age=[33, 45, 52, 61])
+    >>> dc.worth.target_loss(true, masked, lambda frame: frame["age"].mean())
+    TargetLoss(1 masked copy: utility -0.0625, goes on with probability 1)
+    """
 
     losses: Floats
     uncertainty: Floats

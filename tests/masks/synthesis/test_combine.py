@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t
 
 from discreet.errors import DataError
-from discreet.masks.synthesis.combine import combine
+from discreet.masks.synthesis.combine import combine_copies
 
 REPEATS = 2_000
 N = 400
@@ -15,11 +15,11 @@ N = 400
 
 def test_full_by_hand():
     """q = 1, 2, 3; b = 1, u = .5: T = 4/3 - 1/2, r = 8/3, df = 2 (1 - 3/8)^2, and at least 1."""
-    found = combine([1, 2, 3], [0.5, 0.5, 0.5], "full")
+    found = combine_copies([1, 2, 3], [0.5, 0.5, 0.5], "full")
     assert found.estimate == 2
     assert found.variance == pytest.approx(4 / 3 - 1 / 2)
     assert found.df == max(1, 2 * (1 - 3 / 8) ** 2)
-    many = combine([1, 2, 3] * 10, [0.5] * 30, "full")
+    many = combine_copies([1, 2, 3] * 10, [0.5] * 30, "full")
     b = 20 / 29
     assert many.df == pytest.approx(29 * (1 - 0.5 / (31 / 30 * b)) ** 2)
     half = t.ppf(0.975, many.df) * math.sqrt(many.variance)
@@ -27,20 +27,20 @@ def test_full_by_hand():
 
 
 def test_a_negative_variance_is_repaired():
-    found = combine([1.0, 1.1, 0.9], [0.5, 0.5, 0.5], "full", ratio=2)
+    found = combine_copies([1.0, 1.1, 0.9], [0.5, 0.5, 0.5], "full", ratio=2)
     assert found.repaired
     assert found.variance == 1.0
     assert "repaired" in repr(found)
 
 
 def test_partial_and_large_by_hand():
-    found = combine([1, 2, 3], [0.5, 0.5, 0.5], "partial")
+    found = combine_copies([1, 2, 3], [0.5, 0.5, 0.5], "partial")
     assert found.variance == pytest.approx(0.5 + 1 / 3)
     assert found.df == pytest.approx(2 * (1 + 0.5 * 3) ** 2)
-    assert combine([1, 1], [0.5, 0.5], "partial").df == math.inf
-    assert combine([2], [0.5], "large").variance == pytest.approx(1.5)
-    assert combine([2], [0.5], "large", anew=False).variance == pytest.approx(1.0)
-    assert combine([2, 2], [0.5, 0.5], "large", ratio=3).variance == pytest.approx(0.5 * 5)
+    assert combine_copies([1, 1], [0.5, 0.5], "partial").df == math.inf
+    assert combine_copies([2], [0.5], "large").variance == pytest.approx(1.5)
+    assert combine_copies([2], [0.5], "large", anew=False).variance == pytest.approx(1.0)
+    assert combine_copies([2, 2], [0.5, 0.5], "large", ratio=3).variance == pytest.approx(0.5 * 5)
 
 
 def proper(rng, m, p=0.3):
@@ -80,7 +80,7 @@ def test_intervals_cover(draw, truth, m, how):
     for _ in range(REPEATS):
         q = draw(rng, m)
         u = q * (1 - q) / N if draw is not partly else within_groups(q)
-        low, high = combine(q, u, **how).interval
+        low, high = combine_copies(q, u, **how).interval
         hits += low <= truth <= high
     assert 0.93 <= hits / REPEATS <= 0.97
 
@@ -101,4 +101,4 @@ def within_groups(q):
 )
 def test_what_cannot_be_combined_is_refused(arguments, message):
     with pytest.raises(DataError, match=message):
-        combine(*arguments)
+        combine_copies(*arguments)

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import DisclosureError
 from discreet.masks.synthesis.attribute import attribute_risk
-from discreet.masks.synthesis.combine import combine
+from discreet.masks.synthesis.combine import combine_copies
 from discreet.masks.synthesis.private import private_table
 from discreet.masks.synthesis.reproduced import reproduced
 from discreet.masks.synthesis.synthesise import synthesise
@@ -24,7 +24,7 @@ MADE = synthesise(
 )
 RESULTS = [
     MADE,
-    combine([1, 2, 3], [0.2, 0.2, 0.3]),
+    combine_copies([1, 2, 3], [0.2, 0.2, 0.3]),
     attribute_risk(TRACT, MADE, TRACT.names, draws=2),
     reproduced(TRACT, MADE, draws=2),
     private_table(TRACT, 1, margins="Race*Income + Gender", rng=np.random.default_rng(1)),

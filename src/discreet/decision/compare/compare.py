@@ -58,7 +58,7 @@ def compare(
     book = the_codebook(codebook)
     held: RecordFile | Table
     if plan.of_table:
-        held = data if isinstance(data, Table) else load(data, codebook=book, **reading)
+        held = data if isinstance(data, Table) else load(data, codebook=codebook, **reading)
         trial: Callable[..., Tried] = partial(try_table, held, plan=plan, policy=policy)
         made: Callable[..., Any] = partial(_remade_table, held, plan, policy)
     else:

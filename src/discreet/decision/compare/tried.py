@@ -19,6 +19,10 @@ class Tried:
     `law` is None where no rule of the policy knows the mask. `exact`: risks are not sampled;
     `error`: how much higher they may be, by links that were pruned or by the standard error of what
     is sampled. `failed`: why it could not be made.
+
+    >>> tried = Tried("a tenth", "sample", {"disclosed": 0.1}, utility=0.8)
+    >>> Tried.of(tried.to_json()) == tried
+    True
     """
 
     name: str

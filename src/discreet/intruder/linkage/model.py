@@ -21,7 +21,12 @@ CLOSE = 1e-6
 
 
 class Kind(StrEnum):
-    """How a key is masked, in the intruder's eyes."""
+    """How a key is masked, in the intruder's eyes.
+
+    >>> import discreet as dc
+    >>> [kind.value for kind in dc.linkage.Kind][:4]
+    ['category', 'normal', 'lognormal', 'exact']
+    """
 
     CATEGORY = "category"
     NORMAL = "normal"

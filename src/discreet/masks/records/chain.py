@@ -24,6 +24,14 @@ class Chain(Mask):
 
     A step that an intruder can repeat only by knowing the draws of the one before is taken as if
     they were known: the careful side.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> file = RecordFile(pd.DataFrame({"age": [31, 47, 88], "sex": ["f", "m", "f"]}))
+    >>> top = {"method": "top-code", "columns": "age", "high": 80}
+    >>> some = {"method": "sample", "share": 0.67}
+    >>> Chain.of({"steps": [top, some]}).apply(file, np.random.default_rng(1))
+    MaskedFile(top-code + sample: 2 records, age masked)
     """
 
     name: ClassVar[str] = "chain"
@@ -90,7 +98,16 @@ def _lifted(key: Key, rows: Ints, sources: int) -> Key:
 
 
 def shuffled(masked: MaskedFile, rng: np.random.Generator) -> MaskedFile:
-    """In random order, so that the place of a record tells nothing."""
+    """In random order, so that the place of a record tells nothing.
+
+    >>> import discreet as dc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> file = dc.files.RecordFile(pd.DataFrame({"age": [31, 47, 50]}))
+    >>> masked = dc.files.Sample(share=1.0).apply(file, np.random.default_rng(1))
+    >>> shuffled(masked, np.random.default_rng(2)).rows
+    array([1, 2, 0])
+    """
     order = rng.permutation(len(masked))
     data = masked.data.iloc[order].reset_index(drop=True)
     return replace(masked, data=data, rows=masked.rows[order])

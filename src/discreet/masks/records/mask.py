@@ -32,6 +32,18 @@ class MaskedFile(Result):
     describe the columns that the mask changed; all others are released as they are.
     `correlation` is that of noise. `parameters` say how it was made and nothing of the data;
     `said` are sentences for the report.
+
+    >>> import discreet as dc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> file = dc.files.RecordFile(pd.DataFrame({"age": [31, 47, 50], "sex": ["f", "m", "f"]}))
+    >>> masked = dc.files.Noise("age", spread=0.1).apply(file, np.random.default_rng(1))
+    >>> masked
+    MaskedFile(noise: 3 records, age masked)
+    >>> masked.intruder(["age", "sex"])
+    Intruder(age normal, sex exact)
+    >>> dc.identify(masked.linked_with(file, ["age"]), masked.intruder(["age"]))
+    Identification(3 respondents of 3 linked at 0.5 or more)
     """
 
     data: pd.DataFrame
@@ -99,6 +111,11 @@ class Mask(ABC):
     """A mask with its options, which are the fields of a frozen dataclass.
 
     `name` is what a command or a masks file calls it; `promise` says in a sentence what it keeps.
+
+    >>> from discreet.masks.records.registry import mask_of
+    >>> mask = mask_of("sample", {"share": 0.1})
+    >>> mask.name, mask.options["share"]
+    ('sample', 0.1)
     """
 
     name: ClassVar[str]

@@ -35,6 +35,11 @@ class Combined(Result):
     """An estimate over all copies; `df` is infinite for a normal reference.
 
     `repaired`: the variance by the rule was negative, and u k/n is taken instead.
+
+    >>> import discreet as dc
+    >>> found = dc.synthetic.combine_copies([1.0, 2.0, 3.0], [0.2, 0.2, 0.3], kind="partial")
+    >>> round(found.estimate, 3), round(found.variance, 3)
+    (2.0, 0.567)
     """
 
     estimate: float
@@ -82,7 +87,7 @@ class Combined(Result):
         }
 
 
-def combine(
+def combine_copies(
     estimates: Sequence[float] | ArrayLike,
     variances: Sequence[float] | ArrayLike,
     kind: KindOfCopies = "full",
@@ -96,7 +101,7 @@ def combine(
     Where the rule for `full` gives a negative variance, that is u k/n (Reiter 2002) with m - 1
     degrees of freedom; else at least 1 is taken, for the rule's own go to 0 with the variance.
 
-    >>> combine([10.1, 9.7, 10.4], [0.2, 0.2, 0.2], "partial")
+    >>> combine_copies([10.1, 9.7, 10.4], [0.2, 0.2, 0.2], "partial")
     Combined(10.07, 95% interval 9.087 to 11.05: partial, 3 copies)
     """
     q, u = (np.asarray(values, np.float64).ravel() for values in (estimates, variances))

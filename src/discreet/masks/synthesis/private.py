@@ -44,6 +44,12 @@ class PrivateTable(Result, OverAxes):
 
     `epsilon` is shared by the margins, `scale` that of the noise of each. `source` says where the
     noise is from.
+
+    >>> import discreet as dc
+    >>> import numpy as np
+    >>> table = dc.load("example:tract")
+    >>> dc.synthetic.private_table(table, 1, rng=np.random.default_rng(1))
+    PrivateTable(whole of 3 variables: epsilon 1, noise of scale 1, seeded and not for release)
     """
 
     variables: tuple[Variable, ...]

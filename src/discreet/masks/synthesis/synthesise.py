@@ -35,6 +35,14 @@ class Synthetic(Result):
     `replaced` are the variables that are synthetic; the margin of all others is the true one in
     every copy. `model` was fitted to the true table and is confidential; `refit` fits its kind to
     another table, as an intruder would to the copies.
+
+    >>> import discreet as dc
+    >>> import numpy as np
+    >>> table = dc.load("example:tract")
+    >>> model = dc.synthetic.LogLinearCells.fit(table, "Race*Income + Gender")
+    >>> made = dc.synthetic.synthesise(table, model, copies=3, rng=np.random.default_rng(1))
+    >>> made.total, made.partly, len(made.to_records())
+    (742, False, 742)
     """
 
     tables: tuple[Table, ...]

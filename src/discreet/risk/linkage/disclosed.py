@@ -22,6 +22,11 @@ Ints = NDArray[np.int64]
 class Sensitive:
     """A sensitive column: the true value of each source record as a code, what each released
     record is believed to have (a row of probabilities each), and how frequent values are.
+
+    >>> import numpy as np
+    >>> ill = Sensitive("ill", np.array([0, 1]), np.eye(2), np.array([0.9, 0.1]))
+    >>> ill.name, ill.prior.tolist()
+    ('ill', [0.9, 0.1])
     """
 
     name: str
