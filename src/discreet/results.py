@@ -19,7 +19,7 @@ from discreet.risk.uniques.uniques import Uniques
 from discreet.table.cells import Cells
 
 __all__ = [
-    "Alternative", "Assessment", "CellBounds", "Cells", "Compared", "Comparison", "Decision", "Frontier",
-    "Identification", "Posterior", "Publication", "Reason", "Scores", "TableCount", "Taught",
-    "Uniques", "Widths",
+    "Alternative", "Assessment", "CellBounds", "Cells", "Compared", "Comparison", "Decision",
+    "Frontier", "Identification", "Posterior", "Publication", "Reason", "Scores", "TableCount",
+    "Taught", "Uniques", "Widths",
 ]  # fmt: skip

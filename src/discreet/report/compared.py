@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from discreet.decision.compare.compared import MEANING
 from discreet.look.words import number, percent, plural
-from discreet.report.page import HTML, Chart, Facts, Page, Part, Points, Rows, Say, Section, Slider
+from discreet.report.page import (
+    HTML,
+    TERMINAL,
+    Chart,
+    Facts,
+    Page,
+    Part,
+    Points,
+    Rows,
+    Say,
+    Section,
+    Slider,
+)
 
 if TYPE_CHECKING:
     from discreet.decision.compare.compared import Compared
@@ -46,22 +59,8 @@ def _map(found: Compared) -> Section:
 
 
 def _masks(found: Compared) -> Section:
-    ranked = sorted(found.choice.masks, key=lambda mask: -mask.utility)
-    tried = {one.name: one for one in found.tried}
-    table = Rows(
-        "Every mask, the most useful first",
-        ["mask"],
-        [[mask.name] for mask in ranked],
-        [*found.risks, "utility"],
-        [
-            [*(number(tried[m.name].risks[risk]) for risk in found.risks), number(m.utility)]
-            for m in ranked
-        ],
-        every=len(ranked),
-        verdicts=[mask.verdict for mask in ranked],
-        short=60,
-    )
-    parts: list[Part] = [table]
+    few = tuple(dict.fromkeys([found.measure, "perceived", "expected"]))
+    parts: list[Part] = [_listed(found, few, TERMINAL), _listed(found, found.risks, HTML)]
     if found.failed:
         parts.append(
             Points([f"{one.name} could not be made: {one.failed}" for one in found.failed])
@@ -69,22 +68,39 @@ def _masks(found: Compared) -> Section:
     return Section("Mask by mask", parts)
 
 
+def _listed(found: Compared, risks: Sequence[str], on: str) -> Rows:
+    """Every mask with these risks."""
+    ranked = sorted(found.choice.masks, key=lambda mask: -mask.utility)
+    tried = {one.name: one for one in found.tried}
+    return Rows(
+        "Every mask, the most useful first",
+        ["mask"],
+        [[mask.name] for mask in ranked],
+        [*risks, "utility"],
+        [[*(number(tried[m.name].risks[r]) for r in risks), number(m.utility)] for m in ranked],
+        every=len(ranked),
+        verdicts=[mask.verdict for mask in ranked],
+        short=60,
+        on=on,
+    )
+
+
 def _users(found: Compared) -> Section:
+    readers = found.plan.readers
     tried = [one for one in found.tried if one.failed is None]
+    needs = [f"{u.name} needs {number(u.least)} of {', '.join(u.columns)}." for u in readers]
     rows = Rows(
         "Utility of each mask for what each user needs",
-        ["user"],
-        [[user.name] for user in found.plan.readers],
-        ["needs", "at least", *(one.name for one in tried)],
-        [
-            [", ".join(user.columns), number(user.least)]
-            + [number(one.by_user[user.name]) for one in tried]
-            for user in found.plan.readers
-        ],
-        every=len(found.plan.readers),
-        words=["needs"],
+        ["mask"],
+        [[one.name] for one in tried],
+        [user.name for user in readers],
+        [[number(one.by_user[user.name]) for user in readers] for one in tried],
+        every=len(tried),
+        short=60,
     )
-    return Section("Who is served", [rows, *(Say(text) for text in found.unserved())])
+    return Section(
+        "Who is served", [Points(needs), rows, *(Say(text) for text in found.unserved())]
+    )
 
 
 def _limits(found: Compared) -> Section:

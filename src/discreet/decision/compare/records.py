@@ -67,8 +67,8 @@ def _trust(found: Disclosed) -> list[str]:
     """How far link probabilities are to be trusted."""
     said = []
     if found.exact < 1:
-        how = f"exact for {found.exact:.0%} of the records" if found.exact else "not exact"
-        said.append(f"Link probabilities are {how}, else balanced.")
+        some = f"exact for {found.exact:.0%} of the records, else " if found.exact else ""
+        said.append(f"Link probabilities are {some}approximate.")
     if found.pruned:
         said.append(f"Pruning may have left out {found.pruned:.2%} of the true links.")
     return said

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.look.result import Result
 from discreet.look.words import plural
-from discreet.risk.linkage.identification import Identification
+from discreet.risk.linkage.identification import SLACK, Identification
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -135,7 +135,8 @@ def statements(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Who is told rightly, and of whom something is said, that frequency would not say."""
     best = beliefs.argmax(1)
-    sure = (beliefs[np.arange(len(best)), best] >= act) & (column.prior[best] < act)
+    sure = beliefs[np.arange(len(best)), best] >= act - SLACK
+    sure &= column.prior[best] < act
     known = column.truth >= 0
     return sure & known & (best == column.truth), sure & known
 

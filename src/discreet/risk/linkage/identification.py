@@ -21,6 +21,7 @@ from discreet.table.cells import frame
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 BINS = 10
+SLACK = 5e-5  # balanced probabilities are right to 1e-5: what may be as high as asked, is
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Identification(Paged):
     @property
     def perceived(self) -> Perceived:
         p = self.links.perceived
-        above = int((p >= self.act).sum())
+        above = int((p >= self.act - SLACK).sum())
         return Perceived(float(p.max()), float(p.mean()), float(p.sum()), above, len(p))
 
     @property
@@ -230,7 +231,7 @@ def identify(records: Records, intruder: Intruder, *, act: float | None = None) 
     data = encode(records, intruder)
     links = link_encoded(data, intruder)
     p = links.perceived
-    linked = (p >= act) & (links.best >= 0)
+    linked = (p >= act - SLACK) & (links.best >= 0)
     if intruder.wrong is not None:
         linked &= intruder.wrong * (1 - p) <= intruder.missed * (1 - links.null) + 1e-12
     return Identification(links, data, act, linked, records.parents)
