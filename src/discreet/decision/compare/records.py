@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.compare.plan import Candidate, Plan
+from discreet.decision.compare.sensitive import became, is_number, sensitive_column
 from discreet.decision.compare.tried import Tried
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Kind
@@ -16,12 +17,9 @@ from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import MaskedFile
 from discreet.risk.linkage.disclosed import Disclosed, Sensitive, disclosed, statements
 from discreet.risk.linkage.identification import identify
-from discreet.risk.linkage.inference import prior_shares, record_beliefs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-TENTHS = 10
-FEW = 30  # different values of a column that is taken as categories, whatever they are
 
 
 def make_file(file: RecordFile, candidate: Candidate, seed: int) -> MaskedFile:
@@ -38,7 +36,7 @@ def try_file(file: RecordFile, candidate: Candidate, plan: Plan, act: float) -> 
     found = attack(file, masked, plan, act)
     aside = {file.household, file.weight}
     columns = [name for name in file.data.columns if name not in aside]
-    numbers = [name for name in columns if _is_number(file, name)]
+    numbers = [name for name in columns if is_number(file, name)]
     within = _within(file, masked)
     true, seen = _as_numbers(file, numbers), _as_numbers(RecordFile(masked.data), numbers)
 
@@ -90,7 +88,9 @@ def attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Disc
     if not plan.keys:
         raise DataError("the intruder knows no column; name the keys that can be known of people.")
     file.check(*plan.keys, *plan.sensitive)
-    columns = [_sensitive(file, masked, name) for name in plan.sensitive if name not in plan.keys]
+    columns = [
+        sensitive_column(file, masked, name) for name in plan.sensitive if name not in plan.keys
+    ]
     if (masked.rows < 0).all():
         return _of_nobody(file, masked, plan, columns, act)
     intruder = masked.intruder(plan.keys)
@@ -111,7 +111,7 @@ def _of_nobody(
     import pandas as pd
 
     released = RecordFile(masked.data)
-    both = [np.concatenate([file.labels(k), released.labels(k)]) for k in plan.keys]
+    both = [np.concatenate([became(file, masked, k), released.labels(k)]) for k in plan.keys]
     codes = pd.MultiIndex.from_arrays(both).factorize()[0]
     mine, theirs = codes[: len(file)], codes[len(file) :]
     told, stated = {}, {}
@@ -125,75 +125,22 @@ def _of_nobody(
     return Disclosed(nobody, nobody > 0, nobody, told, stated)
 
 
-def _sensitive(file: RecordFile, masked: MaskedFile, name: str) -> Sensitive:
-    """A column in categories, numbers in tenths of the true file; a masked category by Bayes."""
-    released = RecordFile(masked.data)
-    if _is_number(file, name):
-        true = file.numbers(name)
-        cuts = np.unique(np.nanquantile(true, np.arange(1, TENTHS) / TENTHS))
-        truth, seen = (_cut(values, cuts) for values in (true, released.numbers(name)))
-        return _at_face_value(name, truth, seen, len(cuts) + 1)
-    key = masked.keys.get(name)
-    labels, shown = file.labels(name), released.labels(name)
-    names = sorted(({*labels, *shown} if key is None else {*labels}) - {""})
-    place = {one: code for code, one in enumerate(names)}
-    truth = np.array([place.get(one, -1) for one in labels], np.int64)
-    if key is None or key.kind is not Kind.CATEGORY or key.matrix is None:
-        seen = np.array([place.get(one, -1) for one in shown], np.int64)
-        return _at_face_value(name, truth, seen, len(names))
-    outcomes = sorted({*shown} - {""} | {b for row in key.matrix.values() for b in row})
-    table = np.array([[key.matrix[a].get(b, 0.0) for b in outcomes] for a in names])
-    seen = np.array([outcomes.index(one) if one else -1 for one in shown], np.int64)
-    counts = np.bincount(seen[seen >= 0], minlength=len(outcomes)).astype(np.float64)
-    prior = prior_shares(counts, table)
-    believed = np.tile(prior, (len(seen), 1))
-    believed[seen >= 0] = record_beliefs(seen[seen >= 0], table, prior[None])
-    return Sensitive(name, truth, believed, prior)
-
-
-def _at_face_value(name: str, truth: Ints, seen: Ints, size: int) -> Sensitive:
-    """What is released is believed; what is missing is as frequent as elsewhere."""
-    counts = np.bincount(seen[seen >= 0], minlength=size).astype(np.float64)
-    prior = (counts + 1 / size) / (counts.sum() + 1)
-    believed = np.tile(prior, (len(seen), 1))
-    believed[seen >= 0] = np.eye(size)[seen[seen >= 0]]
-    return Sensitive(name, truth, believed, prior)
-
-
-def _cut(values: Floats, cuts: Floats) -> Ints:
-    return np.where(np.isnan(values), -1, np.searchsorted(cuts, values, side="right"))
-
-
-def _is_number(file: RecordFile, name: str) -> bool:
-    """Is it a column of numbers, and not of a few codes?"""
-    try:
-        values = file.numbers(name)
-    except DataError:
-        return False
-    return len(np.unique(values[~np.isnan(values)])) > FEW
-
-
 def _within(file: RecordFile, masked: MaskedFile) -> dict[str, Any]:
     """What each coarse value may be, for a user who spreads it evenly: the values that have it."""
     import pandas as pd
 
-    if (masked.rows < 0).any():
-        return {}
     found: dict[str, Any] = {}
     released = RecordFile(masked.data)
     for name in masked.keys:
-        if name not in file.data.columns:
-            continue
-        was, now = file.labels(name)[masked.rows], released.labels(name)
-        numbers = file.numbers(name)[masked.rows] if _is_number(file, name) else None
-        if numbers is not None and _is_number(released, name):
-            continue
-        known = set(file.labels(name))
+        labels, known = file.labels(name), set(file.labels(name))
+        became_of = became(file, masked, name)
+        numbers = file.numbers(name) if is_number(file, name) else None
         fine: dict[str, Any] = {"": ()} if "" not in known else {}
-        for text in sorted(set(now) - known - {""}):
-            mine = now == text
+        still = numbers is not None and is_number(released, name)
+        for text in () if still else sorted(set(released.labels(name)) - known - {""}):
+            mine = became_of == text
             if numbers is None:
-                fine[text] = tuple(sorted(set(was[mine]) - {""}))
+                fine[text] = tuple(sorted(set(labels[mine]) - {""}))
             else:
                 low, high = float(np.nanmin(numbers[mine])), float(np.nanmax(numbers[mine]))
                 fine[text] = pd.Interval(low, high, closed="both")
