@@ -39,7 +39,10 @@ def mask_records(
     for name in ("tables", "release", "released", "value", "holding", "shadow", "request"):
         if more.get(name):
             raise DataError(f"--{name} is for tables, and {method} masks records; leave it out.")
-    content: dict[str, Any] = {"masks": [{"method": method, **dict(map(option, options))}]}
+    given_options = dict(map(option, options))
+    if odd := sorted({"method", "name", "chain"} & set(given_options)):
+        raise DataError(f"--with {odd[0]} is no option of {method}; leave it out.")
+    content: dict[str, Any] = {"masks": [{"method": method, **given_options}]}
     given: dict[str, Any] = {"household": household, "weight": weight, "seed": seed}
     given |= {"keys": _names(keys), "sensitive": _names(sensitive)}
     content |= {name: value for name, value in given.items() if value is not None}

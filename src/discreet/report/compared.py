@@ -136,7 +136,6 @@ def _at(found: Compared, limit: float, **options: Any) -> Any:
 def _made(found: Compared) -> Section:
     facts = [
         ("Measure", f"{found.measure}: {MEANING[found.measure, found.plan.of_table]}"),
-        ("Seed", number(found.plan.seed)),
         *((one.name, one.spelled) for one in found.plan.candidates),
     ]
     said = [f"{one.name}: {text}" for one in found.tried for text in one.said]

@@ -29,12 +29,18 @@ MASKS = [
     ]},
     {"name": "wrong", "method": "pram", "columns": ["nowhere"]},
 ]  # fmt: skip
-PLAN = {"seed": 5, "keys": ["income", "age"], "sensitive": ["ill"], "masks": MASKS}
+PLAN = {"seed": 5, "keys": ["income", "age"], "sensitive": ["ill", "savings"], "masks": MASKS}
+
+
+def alone(records, **options):
+    """People without households."""
+    file = people(records, **options)
+    return replace(file, data=file.data.drop(columns="home"), household=None)
 
 
 @pytest.fixture(scope="module")
 def found():
-    return compare(people(300), PLAN, Policy().set(["masks.limit=0.2"]))
+    return compare(alone(300), PLAN, Policy().set(["masks.limit=0.2"]))
 
 
 def test_the_choice_is_the_most_useful_mask_within_the_limit(found):
@@ -61,25 +67,25 @@ def test_the_choice_moves_with_the_limit(found):
 
 
 def test_two_workers_find_the_same(found):
-    again = compare(people(300), PLAN, Policy().set(["masks.limit=0.2"]), workers=2)
+    again = compare(alone(300), PLAN, Policy().set(["masks.limit=0.2"]), workers=2)
     assert [one.to_json() for one in again.tried] == [one.to_json() for one in found.tried]
     pd.testing.assert_frame_equal(found.data("noise").data, again.data("noise").data)
 
 
 def test_the_order_of_masks_changes_none_of_them(found):
-    turned = compare(people(300), PLAN | {"masks": MASKS[::-1]})
+    turned = compare(alone(300), PLAN | {"masks": MASKS[::-1]})
     assert {one.name: one for one in turned.tried} == {one.name: one for one in found.tried}
 
 
 def test_what_was_found_is_kept_as_numbers_only(found, tmp_path):
-    one = compare(people(300), PLAN, Policy().set(["masks.limit=0.2"]), cache=tmp_path)
+    one = compare(alone(300), PLAN, Policy().set(["masks.limit=0.2"]), cache=tmp_path)
     kept = sorted(tmp_path.iterdir())
     assert len(kept) == 5
     for path in kept:
         path.write_text(json.dumps(json.loads(path.read_text()) | {"utility": 0.123}))
-    two = compare(people(300), PLAN, Policy().set(["masks.limit=0.2"]), cache=tmp_path)
+    two = compare(alone(300), PLAN, Policy().set(["masks.limit=0.2"]), cache=tmp_path)
     assert {o.utility for o in two.tried if not o.failed} == {0.123}
-    other = compare(people(300, seed=2), PLAN, Policy().set(["masks.limit=0.2"]), cache=tmp_path)
+    other = compare(alone(300, seed=2), PLAN, Policy().set(["masks.limit=0.2"]), cache=tmp_path)
     assert 0.123 not in {o.utility for o in other.tried}
     assert [o.to_json() for o in one.tried] == [o.to_json() for o in found.tried]
 
@@ -95,14 +101,29 @@ def test_what_the_law_forbids_is_not_chosen(found):
     tried = (
         Tried("a", "x", {"disclosed": 0.0}, 0.9, law=Verdict.FAIL),
         Tried("b", "x", {"disclosed": 0.0}, 0.5, law=Verdict.PASS),
-        Tried("c", "x", {"disclosed": 0.0}, 0.7, law=None),
+        Tried("c", "x", {"disclosed": 0.0}, 0.7, law=None, doubt="no rule knows it"),
     )
     table = replace(found, tried=tried, plan=replace(found.plan, of_table=True))
     assert table.best == "c"
     assert table.verdict is Verdict.REVIEW  # no rule knows the mask
     assert replace(table, tried=tried[:2]).verdict is Verdict.PASS
     assert "forbid a" in " ".join(table.why())
+    assert "Without a doubt it would be b." in table.why()
     assert replace(table, tried=tried[:1]).verdict is Verdict.FAIL
+
+
+def test_people_of_a_household_or_with_an_unguarded_number_are_looked_at(found):
+    options = {"policy": Policy().set(["masks.limit=0.2"])}
+    together = compare(people(300), PLAN | {"masks": MASKS[3:4]}, **options)
+    assert together.verdict is Verdict.REVIEW
+    assert "household" in " ".join(together.why())
+    homes = together.data().data["home"]
+    assert sorted(homes.value_counts()) == sorted(people(300).data["home"].value_counts())
+    numbered = alone(300).with_columns(weight=np.arange(300))
+    unguarded = replace(numbered, weight=None)
+    seen = compare(unguarded, PLAN | {"masks": MASKS[3:4]}, **options)
+    assert seen.verdict is Verdict.REVIEW
+    assert "weight is different for nearly everybody" in " ".join(seen.why())
 
 
 def test_users_whom_no_one_mask_serves_are_told(found):

@@ -96,6 +96,11 @@ def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:
             "no key is named, and no codebook says what identifies people; name what can be known "
             "of them: keys = [...] in a masks file, or --keys."
         )
+    if file.household in keys:
+        raise DataError(
+            f"{file.household!r} numbers households, which get new numbers when they are "
+            "released; leave it out of the keys."
+        )
     file.check(*keys, *told, *(name for user in plan.readers for name in user.columns))
     return replace(plan, keys=keys, sensitive=told)
 
@@ -121,7 +126,10 @@ def attempt(trial: Try, candidate: Candidate) -> Tried:
     try:
         return trial(candidate)
     except DisclosureError as error:
-        return Tried(candidate.name, candidate.method, failed=str(error))
+        said = str(error)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        said = f"its options or the data are not what it takes ({type(error).__name__}: {error})."
+    return Tried(candidate.name, candidate.method, failed=said)
 
 
 class _Drawer:
@@ -159,15 +167,19 @@ def _drawer(
         return _Drawer(None, "")
     from importlib.metadata import version
 
-    asked = [
-        version("discreet"),
-        _fingerprint(held),
-        plan.seed,
-        plan.keys,
-        plan.sensitive,
-        plan.readers,
-    ]
+    asked = [version("discreet"), _program(), _fingerprint(held), plan.seed, plan.keys]
+    asked += [plan.sensitive, plan.readers]
     return _Drawer(Path(cache), repr([*asked, policy.to_dict()]))
+
+
+def _program() -> str:
+    """What the program is, so that another one finds anew."""
+    import discreet
+
+    found = hashlib.sha256()
+    for path in sorted(Path(discreet.__path__[0]).rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def _fingerprint(held: RecordFile | Table) -> str:
@@ -177,7 +189,8 @@ def _fingerprint(held: RecordFile | Table) -> str:
         parts = [held.codes.tobytes(), held.counts.tobytes(), repr(held.variables).encode()]
     else:
         hashed = pd.util.hash_pandas_object(held.data, index=False).to_numpy()
-        parts = [hashed.tobytes(), repr((list(held.data.columns), held.hierarchies)).encode()]
+        known = (list(held.data.columns), held.hierarchies, held.household, held.weight)
+        parts = [hashed.tobytes(), repr(known).encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 

@@ -55,9 +55,8 @@ class Compared(Paged):
     def _mask(self, one: Tried, limit: float) -> Mask:
         risk = one.risks[self.measure]
         within = risk <= limit and one.law is not Verdict.FAIL
-        unknown = self.plan.of_table and one.law is None
-        doubt = unknown or one.law is Verdict.REVIEW or risk + one.error > limit
-        return Mask(one.name, risk, one.utility, within, one.exact and not doubt)
+        doubt = one.doubt is not None or one.law is Verdict.REVIEW or risk + one.error > limit
+        return Mask(one.name, risk, one.utility, within, not doubt)
 
     @property
     def verdict(self) -> Verdict:
@@ -99,6 +98,11 @@ class Compared(Paged):
             alike = [m for m in within if math.isclose(m.utility, choice.chosen.utility)]
             rest = " and, of those alike in it, the least risk" if len(alike) > 1 else ""
             said.append(f"Of these {choice.best} has the highest utility{rest}.")
+        doubts = {one.name: one.doubt for one in self.tried}
+        if choice.chosen is not None and choice.chosen.verdict is Verdict.REVIEW:
+            said.append(f"In doubt: {doubts[choice.chosen.name] or 'not proven to be within'}.")
+            if sure := best_of([mask for mask in within if mask.exact]):
+                said.append(f"Without a doubt it would be {sure.name}.")
         above = [m for m in choice.masks if not m.within and m.utility > self._worth]
         if above:
             nearest = min(above, key=lambda mask: mask.risk or 0.0)

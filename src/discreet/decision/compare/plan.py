@@ -34,7 +34,7 @@ class Candidate:
     @property
     def spelled(self) -> str:
         """Methods and options in one line: the same line, the same mask."""
-        return json.dumps(list(self.steps), sort_keys=True, ensure_ascii=False)
+        return json.dumps(list(self.steps), sort_keys=True, ensure_ascii=False, default=str)
 
     def rng(self, seed: int) -> np.random.Generator:
         """Its own draws, whatever else is compared and in whichever order."""
@@ -99,6 +99,16 @@ class Plan:
         names = [mask.name for mask in masks]
         if twice := [one for one in names if names.count(one) > 1]:
             raise DataError(f"two masks of {name} are called {twice[0]!r}; give each a name.")
+        users = content.get("users", [])
+        if not isinstance(users, list):
+            raise DataError(f"users of {name} needs a table [[users]] for each.")
+        readers = tuple(_reader(entry, f"user {i} of {name}") for i, entry in enumerate(users, 1))
+        called = [user.name for user in readers]
+        if twice := [one for one in called if called.count(one) > 1]:
+            raise DataError(f"two users of {name} are called {twice[0]!r}; give each a name.")
+        for column in ("household", "weight"):
+            if not isinstance(content.get(column, ""), str):
+                raise DataError(f"{column} of {name} is {content[column]!r}; name a column.")
         return cls(
             masks,
             kind == "table",
@@ -107,9 +117,7 @@ class Plan:
             listed(content["sensitive"], f"sensitive of {name}") if "sensitive" in content else (),
             content.get("household"),
             content.get("weight"),
-            tuple(
-                _reader(e, f"user {i} of {name}") for i, e in enumerate(content.get("users", []), 1)
-            ),
+            readers,
         )
 
 

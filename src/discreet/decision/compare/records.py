@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,24 @@ from discreet.risk.linkage.identification import identify
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+UNIQUE = 0.5  # share of different values from which a column tells people apart
 
 
 def make_file(file: RecordFile, candidate: Candidate, seed: int) -> MaskedFile:
-    """The masked file of a candidate, in random order: the same for the same seed."""
+    """The masked file of a candidate, the same for the same seed.
+
+    In random order, and with new numbers of households, so that neither tells who they are.
+    """
     rng = candidate.rng(seed)
-    return shuffled(chained(candidate.steps).apply(file, rng), rng)
+    masked = shuffled(chained(candidate.steps).apply(file, rng), rng)
+    if file.household is None or file.household not in masked.data.columns:
+        return masked
+    homes = RecordFile(masked.data).labels(file.household)
+    names, place = np.unique(homes, return_inverse=True)
+    numbers = rng.permutation(len(names)) + 1
+    fresh = numbers[place].astype(object)
+    fresh[homes == ""] = None
+    return replace(masked, data=masked.data.assign(**{file.household: fresh}))
 
 
 def try_file(file: RecordFile, candidate: Candidate, plan: Plan, act: float) -> Tried:
@@ -54,11 +67,32 @@ def try_file(file: RecordFile, candidate: Candidate, plan: Plan, act: float) -> 
         score(columns),
         {user.name: score(list(user.columns)) for user in plan.readers},
         None,
-        True,
+        found.exact == 1,
         found.pruned,
         (*masked.said, *_trust(found)),
         len(masked),
+        _doubt(file, masked, plan),
     )
+
+
+def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
+    """Why a person has to look at what was found."""
+    if "private" in masked.method.split(" + "):
+        return "its noise comes from the seed of the comparison, and is not for release"
+    if (masked.rows < 0).all():
+        return None
+    if file.household is not None:
+        return (
+            "members of a household are released together and are linked one by one: together "
+            "they tell more"
+        )
+    for name in masked.data.columns:
+        labels = RecordFile(masked.data).labels(name)
+        own = len(set(labels)) / len(labels)
+        apart = name not in (*plan.keys, *plan.sensitive, file.weight, *masked.keys)
+        if apart and own > UNIQUE and len(labels) > 1:
+            return f"{name} is different for nearly everybody, and is taken as known to nobody"
+    return None
 
 
 def _trust(found: Disclosed) -> list[str]:

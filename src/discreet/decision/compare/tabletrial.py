@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.decision.compare.plan import Candidate, Plan
+from discreet.decision.compare.tablecandidate import TableCandidate
 from discreet.decision.compare.tables import make_table, table_risk, table_worth
 from discreet.decision.compare.tried import Tried
 from discreet.decision.law.policy import Policy
@@ -28,4 +29,11 @@ def try_table(table: Table, candidate: Candidate, plan: Plan, policy: Policy) ->
         made.exact,
         made.error,
         made.said,
+        doubt=_doubt(made),
     )
+
+
+def _doubt(made: TableCandidate) -> str | None:
+    if made.verdict is None:
+        return "no rule of the policy knows this mask, and its risk is one of beliefs"
+    return None if made.exact else "its risk is sampled"

@@ -16,9 +16,9 @@ RISKS = ("disclosed", "identified", "attribute", "perceived", "expected", "highe
 class Tried:
     """A mask's risks by name, what it is worth in all and to each user, and what the law says.
 
-    `law` is None where no rule of the policy knows the mask. `exact`: risks are not sampled;
-    `error`: how much higher they may be, by links that were pruned or by the standard error of what
-    is sampled. `failed`: why it could not be made.
+    `law` is None where no rule of the policy knows the mask. `exact`: risks are neither sampled nor
+    approximate; `error`: how much higher they may be, by links that were pruned or by the standard
+    error of what is sampled. `doubt`: why a person has to look; `failed`: why it could not be made.
 
     >>> tried = Tried("a tenth", "sample", {"disclosed": 0.1}, utility=0.8)
     >>> Tried.of(tried.to_json()) == tried
@@ -35,6 +35,7 @@ class Tried:
     error: float = 0.0
     said: tuple[str, ...] = ()
     records: int = 0
+    doubt: str | None = None
     failed: str | None = None
 
     def to_json(self) -> dict[str, Any]:

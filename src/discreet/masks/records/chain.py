@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.linkage.compose import compose
-from discreet.intruder.linkage.model import Key
+from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile
 
@@ -62,22 +62,21 @@ class Chain(Mask):
             masked = step.apply(now, rng)
             if (masked.rows < 0).any() and step is not self.steps[-1]:
                 raise DataError(f"{step.name} makes records of nobody; let it be the last step.")
+            _refuse_tangles(keys, correlation, masked)
             for name, key in masked.keys.items():
-                lifted = _lifted(key, rows, len(file))
-                keys[name] = (
-                    compose(keys[name], lifted, file.labels(name)) if name in keys else lifted
-                )
-            if both := set(correlation) & set(masked.correlation):
-                raise DataError(f"{min(both)} have correlated noise twice; add it once.")
+                lifted = _lifted(key, rows, file, now)
+                known = file.labels(name)
+                keys[name] = compose(keys[name], lifted, known) if name in keys else lifted
             correlation |= masked.correlation
             made.append(masked)
             rows = np.where(masked.rows >= 0, rows[masked.rows], -1)
             now = replace(now, data=masked.data)
+        noisy = {name for name, key in keys.items() if key.continuous}
         return MaskedFile(
             now.data,
             rows,
             keys,
-            correlation,
+            {pair: value for pair, value in correlation.items() if set(pair) <= noisy},
             " + ".join(one.method for one in made),
             {"steps": [{"method": one.method, **one.parameters} for one in made]},
             tuple(said for one in made for said in one.said),
@@ -88,12 +87,44 @@ class Chain(Mask):
         return []
 
 
-def _lifted(key: Key, rows: Ints, sources: int) -> Key:
-    """What became of each row of the first file; those that are gone became nothing."""
-    if key.seen is None or (len(rows) == sources and (rows == np.arange(sources)).all()):
+def _refuse_tangles(
+    keys: Mapping[str, Key], correlation: Mapping[tuple[str, str], float], masked: MaskedFile
+) -> None:
+    """Two masks of one column that no key says together."""
+    before = {name for key in keys.values() for name in (key.name, *key.joint)}
+    for key in masked.keys.values():
+        earlier = [one for one in keys.values() if key.name in (one.name, *one.joint)]
+        if (key.joint and before & {key.name, *key.joint}) or any(one.joint for one in earlier):
+            raise DataError(
+                f"{key.name!r} is moved with other columns, and masked by another step too; mask "
+                "it once."
+            )
+    tied = {name for pair in correlation for name in pair}
+    if again := sorted(name for name in tied & set(masked.keys) if masked.keys[name].continuous):
+        raise DataError(f"{again[0]!r} has correlated noise, and noise once more; add it once.")
+
+
+def _lifted(key: Key, rows: Ints, file: RecordFile, now: RecordFile) -> Key:
+    """The key for all records of the first file, of which only `rows` are left.
+
+    Those that are gone became nothing; where the mask knows no rank or no row of a category that
+    is gone, nobody of it can be released.
+    """
+    if len(rows) == len(file) and (rows == np.arange(len(file))).all():
         return key
-    seen = np.full(sources, None, object)
-    seen[rows] = key.seen
+    seen = np.full(len(file), None, object)
+    if key.seen is not None:
+        seen[rows] = key.seen
+    elif key.kind is Kind.RANK:
+        seen[rows] = now.labels(key.name)
+    elif key.kind is Kind.CATEGORY and key.matrix is not None and not key.joint:
+        labels = file.labels(key.name)
+        there = np.array([not one or one in key.matrix for one in labels])
+        if there.all():
+            return key
+        seen[there] = labels[there]
+    else:
+        return key
     return replace(key, seen=seen)
 
 

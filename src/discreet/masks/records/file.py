@@ -48,6 +48,11 @@ class RecordFile:
         for name in (self.household, self.weight, *self.hierarchies):
             if name is not None:
                 self.check(name)
+        coded = [name for name in self.data.columns if hasattr(self.data[name], "cat")]
+        if coded or self.data.attrs:  # categories that nobody has, and notes, stay here
+            plain = self.data.astype(dict.fromkeys(coded, object))
+            plain.attrs = {}
+            object.__setattr__(self, "data", plain)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -93,10 +98,13 @@ class RecordFile:
         place = {one: code for code, one in enumerate(names)} | {"": -1}
         return np.array([place[one] for one in labels], np.int64), names
 
-    def with_columns(self, **columns: Any) -> RecordFile:
+    def with_columns(self, /, **columns: Any) -> RecordFile:
         """The same file with other values in some columns."""
         self.check(*columns)
-        return replace(self, data=self.data.assign(**columns))
+        data = self.data.copy(deep=False)
+        for name, values in columns.items():
+            data[name] = values
+        return replace(self, data=data)
 
 
 def _plain(value: Any) -> Any:

@@ -39,31 +39,45 @@ def write_masked(
     ['out.csv', 'out.csv.json']
     """
     made = found.data(name)
+    if "private" in made.method.split(" + "):
+        raise DataError(
+            "private data of a comparison have noise from its seed, and are not for release; make "
+            "them with dc.synthetic.private_table."
+        )
+    paths = _paths(out, intruder)
+    if len(set(paths)) < len(paths):
+        raise OutputError("two of the files to be written have one name; choose others.")
+    for path in paths:
+        if path.exists() and not force:
+            raise OutputError(f"{str(path)!r} is there already; overwrite it with --force.")
+    if intruder is not None and found.plan.of_table:
+        raise DataError("a table has no records to identify; leave --intruder out.")
     written: list[Path] = []
     if out is not None:
-        out = Path(out)
-        record = Path(f"{out}.json")
+        out, record = Path(out), Path(f"{out}.json")
         if out.suffix.lower() not in SUFFIXES:
             raise DataError(f"{out.name!r} ends in none of {', '.join(SUFFIXES)}; name it so.")
-        for path in (out, record):
-            if path.exists() and not force:
-                raise OutputError(f"{str(path)!r} is there already; overwrite it with --force.")
         frame = _frame(made)
         with whole(out) as temporary:
             if out.suffix.lower() == ".csv":
                 plain(frame).to_csv(temporary, index=False, lineterminator="\r\n")
             else:
                 frame.to_parquet(temporary, index=False)
-        write_text(
-            record, json.dumps(_record(found, made), indent=2, ensure_ascii=False, default=str)
-        )
+        text = json.dumps(_record(found, made), indent=2, ensure_ascii=False, default=str)
+        write_text(record, text)
         written = [out, record]
     if intruder is not None:
-        if found.plan.of_table:
-            raise DataError("a table has no records to identify; leave --intruder out.")
         made.intruder(found.plan.keys).write(intruder)
         written.append(Path(intruder))
     return written
+
+
+def _paths(out: str | Path | None, intruder: str | Path | None) -> list[Path]:
+    """All files that may be written."""
+    found = [] if out is None else [Path(out), Path(f"{out}.json")]
+    if intruder is not None:
+        found += [Path(intruder), Path(intruder).with_name(f"{Path(intruder).stem}-seen.csv")]
+    return [path.resolve() for path in found]
 
 
 def _frame(made: Any) -> Any:
@@ -84,10 +98,9 @@ def _record(found: Compared, made: Any) -> dict[str, Any]:
 
 def plain(frame: Any) -> Any:
     """With no text that a spreadsheet takes for a formula."""
-    texts = [name for name in frame.columns if frame[name].dtype == object]
-    return frame.assign(
-        **{
-            name: frame[name].map(lambda v: no_formula(v) if isinstance(v, str) else v)
-            for name in texts
-        }
-    )
+    made = frame.copy(deep=False)
+    for name in frame.columns:
+        if frame[name].dtype.kind not in "iufb":
+            made[name] = frame[name].map(lambda v: no_formula(v) if isinstance(v, str) else v)
+    made.columns = [no_formula(str(name)) for name in frame.columns]
+    return made
