@@ -12,6 +12,7 @@ import numpy as np
 from discreet.errors import DataError
 from discreet.intruder.linkage.kinds import _as_labels, image, settled
 from discreet.intruder.linkage.model import Key, Kind
+from discreet.intruder.linkage.reading import TYPED
 
 Matrix = Mapping[str, Mapping[str, float]]
 NOISY = (Kind.NORMAL, Kind.LOGNORMAL)
@@ -32,6 +33,15 @@ def compose(first: Key, second: Key, values: Any = None) -> Key:
     >>> compose(top, a, [30, 85]).seen
     array(['30', '80'], dtype=object)
     """
+    made = _composed(first, second, values)
+    steps = (second,) if second.seen is not None else (first, second)
+    said = [key.missing for key in steps if key.kind in TYPED]
+    kept = made.kind in TYPED and all(one == "kept" for one in said)
+    missing = "kept" if kept else "any"
+    return made if made.missing == missing else replace(made, missing=missing)
+
+
+def _composed(first: Key, second: Key, values: Any) -> Key:
     if first.name != second.name:
         raise DataError(f"{first.name!r} and {second.name!r} are two columns; compose keys of one.")
     if Kind.UNKNOWN in (first.kind, second.kind):

@@ -76,11 +76,12 @@ def encode(records: Records, intruder: Intruder) -> Encoded:
     pairs = [_numbers(records, key, _spreads(intruder, key)) for key in continuous]
     coded = [_codes(records, _by_type(intruder, key)) for key in tabled]
     ranks = _ranked(records, moved)
+    strangers = (intruder.population or 0) > records.sources
     matches = joined(
         [
             *(matched(records, key) for key in whole),
-            *(_mixed(records, key) for key in labelled if key not in tabled),
-            *_presences(records, [*continuous, *moved, *tabled], (pairs, ranks)),
+            *(_mixed(records, key, strangers) for key in labelled if key not in tabled),
+            *_presences(records, [*continuous, *moved, *tabled], (pairs, ranks), strangers),
         ],
         records.sources,
         records.count,
@@ -149,8 +150,8 @@ def _has_table(records: Records, intruder: Intruder, key: Key) -> bool:
     return True
 
 
-def _mixed(records: Records, key: Key) -> Matches:
-    return mixed_up(records, key, alike=key.kind is Kind.CATEGORY)
+def _mixed(records: Records, key: Key, strangers: bool) -> Matches:
+    return mixed_up(records, key, alike=key.kind is Kind.CATEGORY, strangers=strangers)
 
 
 def _ranked(records: Records, keys: list[Key]) -> Ranks:
@@ -165,9 +166,12 @@ def _ranked(records: Records, keys: list[Key]) -> Ranks:
 
 
 def _presences(
-    records: Records, keys: list[Key], found: tuple[list[tuple[Floats, Floats, float]], Ranks]
+    records: Records,
+    keys: list[Key],
+    found: tuple[list[tuple[Floats, Floats, float]], Ranks],
+    strangers: bool,
 ) -> list[Matches]:
-    """Of keys that may be suppressed, or missing for a known reason."""
+    """Of keys that may be suppressed, or are missing where they were before."""
     pairs, ranks = found
     there = []
     for place, key in enumerate(keys):
@@ -178,9 +182,10 @@ def _presences(
             here = [_flagged(spans[:, rank, 0] < 0) for spans in (ranks.source, ranks.released)]
         else:
             here = [source_labels(records, key), released_labels(records, key)]
-        some = key.kind in (Kind.RANK, Kind.SWAPPED) and any((side == "").any() for side in here)
+        kept = key.kind in (Kind.RANK, Kind.SWAPPED) or key.missing == "kept"
+        some = kept and any((side == "").any() for side in here)
         if some or key.suppressed != 0 or never(key, records.sources).any():
-            there.append(presence(records, key, here[0], here[1]))
+            there.append(presence(records, key, here[0], here[1], strangers=strangers))
     return there
 
 

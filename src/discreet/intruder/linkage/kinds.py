@@ -88,30 +88,44 @@ def matched(records: Records, key: Key) -> Matches:
     )
 
 
-def mixed_up(records: Records, key: Key, *, alike: bool) -> Matches:
+def mixed_up(records: Records, key: Key, *, alike: bool, strangers: bool = False) -> Matches:
     """A label that stays with probability `keep`."""
+    nobody = never(key, records.sources)
+    source, released = source_labels(records, key), released_labels(records, key)
     return match(
         key.name,
-        source_labels(records, key),
-        released_labels(records, key),
-        never=never(key, records.sources),
+        source,
+        released,
+        never=nobody,
         suppressed=key.suppressed,
         keep=key.keep,
         alike=alike,
+        known_missing=_keeps(key, source[~nobody], released, strangers),
     )
 
 
-def presence(records: Records, key: Key, source: Labels, released: Labels) -> Matches:
+def presence(
+    records: Records, key: Key, source: Labels, released: Labels, *, strangers: bool = False
+) -> Matches:
     """Whether a key is missing, beside what else is said of it."""
+    nobody = never(key, records.sources)
     return match(
         key.name,
         _there(source),
         _there(released),
-        never=never(key, records.sources),
+        never=nobody,
         suppressed=key.suppressed,
         by=source,
         bare=True,
+        known_missing=_keeps(key, source[~nobody], released, strangers),
     )
+
+
+def _keeps(key: Key, source: Labels, released: Labels, strangers: bool) -> bool:
+    """Whether missing values are kept as said, and not more are missing than can be."""
+    lacking, lacked = int((source == "").sum()), int((released == "").sum())
+    enough = lacked <= lacking or key.suppressed != 0 or (strangers and lacking > 0)
+    return key.missing == "kept" and enough
 
 
 def _there(labels: Labels) -> Labels:

@@ -18,6 +18,7 @@ from discreet.errors import DataError
 LOSE = 1e-3
 TOP = 150
 CLOSE = 1e-6
+MISSING = ("any", "kept")
 
 
 class Kind(StrEnum):
@@ -51,7 +52,9 @@ class Key:
     A rank moves by up to `window` of the records that have a value, and equal parts of that
     distance have the probabilities `law`. `seen`, one entry a source record, stands in for the
     values of the source: what a shared key became, or what the mask started from; None marks a
-    record that is never released.
+    record that is never released. `missing`, of a category, normal or lognormal key: "kept" if
+    exactly what is missing in the source is missing in the release; if "any", a value that is
+    missing on one side tells nothing. Other kinds keep it.
 
     >>> import discreet as dc
     >>> intruder = dc.linkage.Intruder.of({"keys": {"sex": {"kind": "category", "keep": 0.9}}})
@@ -74,6 +77,13 @@ class Key:
     suppressed: float | Mapping[str, float] = 0.0  # that it is missing, also by category
     joint: tuple[str, ...] = ()  # swapped: columns that go along with this one
     seen: NDArray[np.object_] | None = field(default=None, compare=False, repr=False)
+    missing: str = "any"
+
+    def __post_init__(self) -> None:
+        if self.missing not in MISSING:
+            raise DataError(
+                f"missing of {self.name!r} is {self.missing!r}; write one of {', '.join(MISSING)}."
+            )
 
     @property
     def continuous(self) -> bool:

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.linkage.model import CLOSE, Key, Kind, Type, _matrix, number, only
+from discreet.intruder.linkage.model import CLOSE, MISSING, Key, Kind, Type, _matrix, number, only
 
 TYPED = (Kind.CATEGORY, Kind.NORMAL, Kind.LOGNORMAL)
+SAID_ONCE = {"seen", "suppressed", "missing"}  # of a key, for all types
 
 
 def read_key(name: str, entry: object, where: str, folder: Path = Path()) -> Key:
@@ -35,6 +36,7 @@ def read_key(name: str, entry: object, where: str, folder: Path = Path()) -> Key
         suppressed=_suppressed(entry.get("suppressed", 0.0), what),
         joint=_texts(entry.get("joint", []), f"joint in {what}"),
         seen=_seen(entry.get("seen"), name, what, folder),
+        missing=_missing(entry.get("missing", "any"), what),
     )
     more = READ.get(kind)
     return replace(key, **more(entry, what)) if more else key
@@ -107,9 +109,9 @@ def _needs(name: str, say: str) -> Callable[[Mapping[str, Any], str], dict[str, 
 
 MASKED = {"suppressed", "seen"}
 MAY_HAVE = {
-    Kind.CATEGORY: {"keep", "matrix"} | MASKED,
-    Kind.NORMAL: {"spread", "weights"} | MASKED,
-    Kind.LOGNORMAL: {"spread", "weights"} | MASKED,
+    Kind.CATEGORY: {"keep", "matrix", "missing"} | MASKED,
+    Kind.NORMAL: {"spread", "weights", "missing"} | MASKED,
+    Kind.LOGNORMAL: {"spread", "weights", "missing"} | MASKED,
     Kind.EXACT: MASKED,
     Kind.INTERVAL: {"cuts", "labels"} | MASKED,
     Kind.TOPCODE: {"low", "high", "labels"} | MASKED,
@@ -137,6 +139,12 @@ def _suppressed(given: object, what: str) -> float | dict[str, float]:
             for one, p in given.items()
         }
     return number(given, f"suppressed in {what}", least=0, most=1)
+
+
+def _missing(given: object, what: str) -> str:
+    if given not in MISSING:
+        raise DataError(f"missing in {what} is {given!r}; write one of {', '.join(MISSING)}.")
+    return str(given)
 
 
 def _texts(given: object, what: str) -> tuple[str, ...]:
@@ -200,10 +208,11 @@ def _typed(key: Key, entry: object, what: str) -> Key:
             f"{what} names {key.name!r}, a key of kind {key.kind}; types can differ in keys of "
             f"kind {', '.join(TYPED)}."
         )
-    if not isinstance(entry, dict) or {"kind", "seen", "suppressed"} & set(entry):
+    if not isinstance(entry, dict) or {"kind", *SAID_ONCE} & set(entry):
         if isinstance(entry, dict) and "kind" not in entry:
             raise DataError(
-                f"{what} says what is seen or suppressed of {key.name!r}; say it in the key."
+                f"{what} says what is missing, seen or suppressed of {key.name!r}; say it in the "
+                "key."
             )
         raise DataError(f"{what} needs a table [types.keys.{key.name}] without a kind.")
     found = read_key(key.name, {"kind": key.kind, **entry}, what)

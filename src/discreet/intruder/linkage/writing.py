@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.frames import label
-from discreet.intruder.linkage.reading import MAY_HAVE
+from discreet.intruder.linkage.reading import MAY_HAVE, SAID_ONCE
 
 if TYPE_CHECKING:
     from discreet.intruder.linkage.model import Intruder, Key
 
-DEFAULTS: dict[str, Any] = {"keep": 1.0, "weights": (1.0,), "suppressed": 0.0}
+DEFAULTS: dict[str, Any] = {"keep": 1.0, "weights": (1.0,), "suppressed": 0.0, "missing": "any"}
 
 
 def write_intruder(intruder: Intruder, path: Path) -> None:
@@ -34,7 +34,8 @@ def write_intruder(intruder: Intruder, path: Path) -> None:
         if one.keys:
             own = {name: _said(key, beside.name) for name, key in one.keys.items()}
             entry["keys"] = {
-                name: {k: v for k, v in key.items() if k != "kind"} for name, key in own.items()
+                name: {k: v for k, v in key.items() if k not in {"kind", *SAID_ONCE}}
+                for name, key in own.items()
             }
     said["types"] = kinds
     said["correlation"] = [

@@ -67,6 +67,8 @@ class MaskedFile(Result):
         for name in keys:
             block = next((key for key in self.keys.values() if name in key.joint), None)
             key = self.keys.get(name, block or Key(name, Kind.EXACT))
+            if key.kind in (Kind.CATEGORY, Kind.NORMAL, Kind.LOGNORMAL):
+                key = dataclasses.replace(key, missing="kept")
             if key not in told:
                 told.append(key)
         names = {key.name for key in told}
@@ -78,7 +80,9 @@ class MaskedFile(Result):
         import pyarrow as pa
 
         file.check(*keys)
-        wanted = list(dict.fromkeys([*keys, *(n for k in self.keys.values() for n in k.joint)]))
+        blocks = [(key.name, *key.joint) for key in self.keys.values() if key.joint]
+        along = [name for block in blocks if set(block) & set(keys) for name in block]
+        wanted = list(dict.fromkeys([*keys, *along]))
         source = pa.Table.from_pandas(file.data[wanted], preserve_index=False)
         released = pa.Table.from_pandas(self.data[wanted], preserve_index=False)
         return Records(
