@@ -75,6 +75,56 @@ def test_how_far_from_exact():
     assert np.mean(errors["clusters"]) < np.mean(errors["balanced"]) / 10
 
 
+def chain(weights, steps, rng):
+    """How often each source holds each record: Metropolis swaps of a whole file's links."""
+    from numba import njit
+
+    @njit
+    def walk(w, cumulated, who, points, coins):
+        many = len(w)
+        held, holder, since = np.arange(many), np.arange(many), np.zeros(many)
+        counts = np.zeros((many, many))
+        for t in range(len(who)):
+            a = who[t]
+            j, k = min(np.searchsorted(cumulated[a], points[t]), many - 1), held[a]
+            b = holder[j]
+            if j == k:
+                continue
+            there, back = w[j, a] + w[k, b], w[k, a] + w[j, b]
+            if coins[t] * w[k, a] * w[j, b] * there < w[j, a] * w[k, b] * back:
+                for record, source in ((a, k), (b, j)):
+                    counts[source, record] += t - since[record]
+                    since[record] = t
+                held[a], held[b], holder[j], holder[k] = j, k, a, b
+        for record in range(many):
+            counts[held[record], record] += len(who) - since[record]
+        return counts / len(who)
+
+    w = weights / weights.sum(0)
+    drawn = rng.integers(0, len(w), steps), rng.random(steps), rng.random(steps)
+    return walk(w, np.cumsum(w, 0).T.copy(), *drawn)
+
+
+def test_a_whole_file_against_a_long_chain():
+    """Hard: 300 records, all released and all entangled, which no exact sum reaches."""
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=(300, 2))
+    x = y + 0.15 * rng.normal(size=y.shape)
+    densities = np.exp(-((y[:, None] - x) ** 2).sum(2) / 2 / 0.15**2)
+    truth = chain(densities, 20_000_000, rng)
+    found = solve(whole(densities), exact=0).dense()
+    best = found.argmax(1), found.max(1)
+    true = truth[np.arange(300), best[0]]
+    error = np.abs(found - truth)[truth > 0.02]
+    print(
+        f"\nmean error {error.mean():.4f}, largest {error.max():.3f}; best links said "
+        f"{best[1].mean():.4f}, by the chain {true.mean():.4f}",
+        end="",
+    )
+    assert error.mean() < 0.01
+    assert abs(best[1].mean() - true.mean()) < 0.01
+
+
 def files(rng, sources, released):
     y = rng.multivariate_normal(np.zeros(4), 0.7 * np.eye(4) + 0.3, sources)
     codes = rng.integers(0, LEVELS, (sources, 4))

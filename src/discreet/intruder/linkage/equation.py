@@ -55,20 +55,20 @@ def exact_links(densities: ArrayLike, *, population: int | None = None) -> Float
 
 
 def group_links(
-    weights: Floats, outside: Floats, strange: Floats, strangers: float
+    weights: Floats, outside: Floats, strange: Floats, strangers: float, *, null: float = 1.0
 ) -> tuple[Floats, bool]:
     """Equation (1) for one group of records, and whether it can be at all.
 
     So many `strangers`, of weight `strange` together, hold one record each at most; what is
-    `outside` besides is counted with replacement.
+    `outside` besides is counted with replacement. `null`: the weight of a row that holds none.
     """
     from discreet._kernels.linkage import balanced, permanent_links
 
-    weights, null, other = weights.copy(), np.ones(len(weights)), outside + strange
+    weights, empty, other = weights.copy(), np.full(len(weights), null), outside + strange
     whole = np.where(other > 0, other, 1.0)
-    balanced(weights, null, other, ROUNDS)  # scales cancel; nothing underflows
+    balanced(weights, empty, other, ROUNDS)  # scales cancel; nothing underflows
     scale = other / whole
-    links, total = permanent_links(weights, null, outside * scale, strange * scale, strangers)
+    links, total = permanent_links(weights, empty, outside * scale, strange * scale, strangers)
     return np.asarray(links), bool(total > 0)
 
 

@@ -55,27 +55,40 @@ class Groups:
         )
         return cls(group[:released].astype(np.int64), records, quick | alone, not strangers)
 
-    def total(self, values: Floats) -> Floats:
-        """Sums over the group of each released class."""
-        return np.asarray(np.bincount(self.of, values, len(self.quick))[self.of])
+    def spare(self, found: Candidates, *, strangers: int, tied: bool) -> tuple[Ints, Floats]:
+        """The group of each source class and of the strangers, -1 if none, and by how many the
+        sources of each group outnumber its records. All groups are one if they are `tied`.
+        """
+        sources = np.full(len(found.source.first) + 1, 0 if tied else -1, np.int64)
+        of = np.zeros_like(self.of) if tied else self.of
+        sources[found.places] = np.repeat(of, np.diff(found.starts))
+        known, count = sources[:-1] >= 0, int(of.max()) + 1
+        spare = np.bincount(sources[:-1][known], found.source.times[known], count) + strangers
+        spare -= np.bincount(of, found.released.times, count)
+        return sources, np.asarray(spare, np.float64)
+
+    def elsewhere(self, values: Floats) -> Floats:
+        """Sums over all released classes outside the group of each."""
+        inside = np.bincount(self.of, values, len(self.quick))
+        return np.asarray(np.maximum(inside.sum() - inside, 0)[self.of])
 
     def sum(
         self,
         found: Candidates,
         column: Ints,
         weights: Floats,
-        outside: Floats,
-        stranger: float,
-        strangers: Floats,
+        left: tuple[float, Floats, Floats, int],
         chances: Floats,
     ) -> NDArray[np.bool_]:
-        """Put exact probabilities in place of balanced ones; which released classes have them.
+        """Put exact probabilities in place of others; which released classes have them.
 
-        So many `strangers` are left to a released class by other groups, each of weight `stranger`.
+        `left` to a group by all others: the weight of a source's null link, that of outsiders and
+        of one stranger for each released class, and how many strangers there are.
         """
+        null, outside, stranger, strangers = left
         alone = (self.records == 1)[self.of]
         inside = np.bincount(column, weights * found.source.times[found.places], len(self.of))
-        whole = inside + outside + strangers * stranger
+        whole = inside + null * (outside + strangers * stranger)
         single = alone[column]
         chances[single] = (weights / whole[column])[single]
         settled = self.quick[self.of]
@@ -89,9 +102,9 @@ class Groups:
             small[b, a] = weights[edges]
             many, times = found.source.times[j], found.released.times[i]
             each = np.repeat(np.repeat(small, many, 0), times, 1)
-            left = float(strangers[i[0]])
-            strange = np.full(each.shape[1], left * stranger)
-            links, possible = group_links(each, np.repeat(outside[i], times), strange, left)
+            strange = np.full(each.shape[1], strangers * stranger[i[0]])
+            others = np.repeat(outside[i], times)
+            links, possible = group_links(each, others, strange, strangers, null=null)
             if possible:
                 first_row, first_column = np.cumsum(many) - many, np.cumsum(times) - times
                 chances[edges] = links[first_row[b], first_column[a]]

@@ -1,4 +1,4 @@
-"""Link probabilities of whole files: exact where few records are entangled, else balanced."""
+"""Link probabilities of whole files: exact where few records are entangled, else beliefs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from discreet.table.cells import frame
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 EXACT = 1 << 20  # steps for one group of entangled records
-CLOSE, ROUNDS = 1e-5, 300
-TURNS = 20  # until it is known how many strangers hold no record
-COLUMNS, ROWS = 8, 24  # of a cluster that is summed exactly within a larger group
+CLOSE, ROUNDS = 1e-6, 300
+SHOWN, AGREE = 10, 5  # rounds of balancing before and after clusters are summed
+COLUMNS, ROWS = 10, 24  # of a cluster that is summed exactly within a larger group
 TIE = 1e-9
-FEW = 200_000  # edges that one thread balances as quickly
+FEW = 1_000_000  # edges that one thread handles as quickly
 RARE = 1e-3
+TINY = 1e-280
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +41,8 @@ class Links(Result):
     Records that no key tells apart share one class, and one row here: `places` are released
     classes, by source class from `starts` on, and `chances` the probability of one pair of them.
     `exact`: share of released records whose probabilities are exact, which none is that pruning or
-    strangers tie to others; `change`: how far balanced weights were from their sums. `bound`: at
-    most this share of true pairs was not weighed; `left_out`: believed share of pairs that were
+    strangers tie to others; `change`: how far beliefs still moved in the last of `rounds`. `bound`:
+    at most this share of true pairs was not weighed; `left_out`: believed share of pairs that were
     weighed and left out.
 
     >>> import discreet as dc
@@ -180,9 +181,9 @@ def link(records: Records, intruder: Intruder, *, dense: int = DENSE, exact: int
     """Link probabilities of all source and released records (Lambert 1993, equation 1).
 
     Released records that share no candidate are independent. A group of entangled ones is summed
-    exactly in up to `exact` steps. In a larger one weights are balanced (Sinkhorn & Knopp 1967),
-    and then each record is summed exactly with those it is most entangled with. Files of more than
-    `dense` pairs are pruned first.
+    exactly in up to `exact` steps. In a larger one beliefs are propagated (Huang & Jebara 2009),
+    and then each record is summed exactly with those it is most entangled with, the others by what
+    they tell. Files of more than `dense` pairs are pruned first.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -219,48 +220,50 @@ def solve(
     """Probabilities of candidate links, if so many `strangers` are not in the source.
 
     A stranger looks like the mean of the sources and holds one record at most. Strangers tie all
-    groups together; unless all are summed at once, each is summed with those that the others leave.
+    groups together; unless all are summed at once, each is summed with what the others tell them.
     """
-    from discreet._kernels.linkage import clustered, sinkhorn
+    from discreet._kernels.beliefs import clustered, entangled, propagated
 
     sizes = np.diff(found.starts)
     column = np.repeat(np.arange(len(sizes)), sizes)
     times = found.released.times.astype(np.int64)
-    copies = (times, found.source.times.astype(np.int64))
+    copies = (times, np.append(found.source.times, strangers).astype(np.int64))
     inside = np.bincount(column, found.weights * copies[1][found.places], len(sizes))
     weighed = inside + found.dropped
     outside = found.bound / (1 - found.bound) + found.dropped / weighed  # sources left out
-    stranger = 1 / (1 - found.bound) / int(copies[1].sum())
+    many = len(found.source.first)
+    stranger = 1 / (1 - found.bound) / int(copies[1][:many].sum())
     weights = found.weights / weighed[column]
     edges = np.lexsort([column, found.places])
-    many = len(found.source.first)
     starts = np.concatenate([[0], np.cumsum(np.bincount(found.places, minlength=many))])
     released = (found.starts, np.arange(len(column)), found.places, copies[1][found.places])
     sources = (starts, edges, column, times[column])
     groups = Groups.find(found, column, strangers=strangers, most=exact)
+    tied = not groups.apart or bool(outside.any())
     with _threads(len(column)):
-        balanced, each, spare, rounds, change = sinkhorn(
-            released, sources, times, weights, outside, stranger, float(strangers), CLOSE, ROUNDS
-        )
-        free, held = spare, each * spare
-        for _ in range(TURNS):
-            left = free + groups.total(held * times)
-            if groups.apart:
-                left = np.full(len(sizes), float(strangers))
-            chances = balanced.copy()
-            settled = groups.sum(found, column, weights, outside, stranger, left, chances)
-            others = (each, spare, held, np.argsort(-held)[:columns], free)
-            which = np.flatnonzero(~settled)
-            clustered(which, released, sources, copies, balanced, others, columns, ROWS, chances)
-            if groups.apart:
-                break
-            rest = np.clip(1 - np.bincount(column, chances * released[3], len(sizes)), 0, 1)
-            held = rest * left * stranger / np.maximum(outside + left * stranger, 1e-300)
-            scale = strangers / (free + float(held @ times))
-            free, held = free * scale, held * scale
-            if abs(1 - scale) <= CLOSE:
-                break
-    for end, ways in ((column, released[3]), (found.places, sources[3])):
+        p, told, (to_strangers, to_record), total, null, rest, rounds, change = propagated(
+            released, sources, groups.spare(found, strangers=strangers, tied=tied), copies, weights,
+            outside, stranger, float(strangers), CLOSE, ROUNDS,
+        )  # fmt: skip
+        chances = p.copy()
+        left = (1.0, outside, np.full(len(sizes), stranger), strangers)
+        if tied:
+            taken = null[many] + groups.elsewhere(stranger * to_strangers * times)
+            left = (float(null[0]), rest, stranger / np.maximum(taken, TINY), strangers)
+        settled = groups.sum(found, column, weights, left, chances)
+        which = np.flatnonzero(~settled)
+        if len(which):
+            apart = rest + strangers * stranger * to_record
+            q = entangled(released, sources, weights, total, null, apart, SHOWN)
+            most = np.argsort(-to_record / total[0], kind="stable")[:columns]
+            strange = (stranger, float(strangers), to_strangers, to_record, most)
+            clustered(
+                which, released, sources, copies, weights, p, q, told, total, null, strange,
+                columns, ROWS, chances,
+            )  # fmt: skip
+    ends = ((found.places, sources[3]), (column, released[3]))
+    _agree(chances, ~settled[column], ends, groups.of[column], copies[1][:many])
+    for end, ways in ends:
         chances /= np.maximum(1, np.bincount(end, chances * ways))[end]
     left_out = found.dropped / weighed * times
     return Links(
@@ -269,12 +272,42 @@ def solve(
         starts,
         column[edges],
         np.asarray(chances)[edges],
-        float(settled @ times / times.sum()) if groups.apart and not outside.any() else 0.0,
+        float(settled @ times / times.sum()) if not tied else 0.0,
         0.0 if settled.all() else float(change),
         int(rounds),
         found.bound,
         float(left_out.sum() / times.sum()),
     )
+
+
+def _agree(
+    chances: Floats,
+    chosen: NDArray[np.bool_],
+    ends: tuple[tuple[Ints, Ints], ...],
+    group: Ints,
+    copies: Ints,
+) -> None:
+    """Balance what was summed cluster by cluster: the links of a source sum to 1 at most, and as
+    many sources of a group have none as its records leave.
+    """
+    if not chosen.any():
+        return
+    links = chances[chosen]
+    (sources, records), (released, ways) = [(end[chosen], many[chosen]) for end, many in ends]
+    of = np.zeros(len(copies), np.int64)
+    of[sources] = group[chosen]
+    there = np.bincount(sources, minlength=len(of)) > 0
+    left = np.where(there, 1 - np.bincount(sources, links * records, len(of)), 0.0)
+    null = np.maximum(left, 0)
+    wanted, said = (np.bincount(of, copies * part)[of] for part in (left, null))
+    null *= np.clip(wanted / np.maximum(said, TINY), 0, 1)
+    outside = np.clip(1 - np.bincount(released, links * ways), 0, 1)
+    for _ in range(AGREE):
+        for end, many, rest in ((sources, records, null), (released, ways, outside)):
+            whole = np.maximum(np.bincount(end, links * many, len(rest)) + rest, TINY)
+            rest /= whole
+            links /= whole[end]
+    chances[chosen] = links
 
 
 @contextmanager
