@@ -47,7 +47,7 @@ def run(*arguments):
 
 def test_compare_chooses_writes_and_shows(folder):
     done = run(
-        "compare", "people.csv", "--records", "--masks", "masks.toml", "--set", "masks.limit=0.3",
+        "compare", "people.csv", "--records", "--masks", "masks.toml", "--set", "masks.limit=0.4",
         "--out", "out.csv", "--html", "page.html", "--intruder", "intruder.toml",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -82,7 +82,7 @@ def test_the_document_says_all(folder):
         "masks.toml",
         "--json",
         "--set",
-        "masks.limit=0.3",
+        "masks.limit=0.4",
     )
     document = json.loads(done.output)
     assert document["best"] == "groups"
@@ -97,13 +97,13 @@ def test_one_mask_of_records(folder):
              "income,age", "--with", "columns=income,age", "--with", "k=10", "--with", "few=blank",
              "--seed", "1")  # fmt: skip
     done = run(
-        *asked, "--out", "one.csv", "--sensitive", "ill,savings,weight", "--set", "masks.limit=0.3"
+        *asked, "--out", "one.csv", "--sensitive", "ill,savings,weight", "--set", "masks.limit=0.4"
     )
     assert done.exit_code == 0, done.output
     released = pd.read_csv("one.csv").groupby(["income", "age"]).size()
     assert released.min() >= 10
     again = run(
-        *asked, "--out", "two.csv", "--sensitive", "ill,savings,weight", "--set", "masks.limit=0.3"
+        *asked, "--out", "two.csv", "--sensitive", "ill,savings,weight", "--set", "masks.limit=0.4"
     )
     assert again.exit_code == 0
     assert (folder / "one.csv").read_text() == (folder / "two.csv").read_text()

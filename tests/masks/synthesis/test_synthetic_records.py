@@ -58,7 +58,7 @@ def test_partly_synthetic_records_stay_where_they_are():
     mask = Synthesise(columns=("ill",), given=("sex",))
     masked = mask.apply(file, np.random.default_rng(1))
     assert (masked.rows == np.arange(300)).all()
-    assert masked.keys["ill"].kind is Kind.UNKNOWN
+    assert masked.keys["ill"].kind is Kind.SWAPPED
     assert mask.broken(file, masked) == []
     assert masked.data[["sex", "town", "grade"]].equals(file.data[["sex", "town", "grade"]])
     assert not masked.data["ill"].equals(file.data["ill"])
@@ -66,6 +66,33 @@ def test_partly_synthetic_records_stay_where_they_are():
     assert rate["f"] - rate["m"] > 0.25
     alone = Synthesise(columns=("ill", "town")).apply(file, np.random.default_rng(1))
     assert alone.data[["sex", "grade"]].equals(file.data[["sex", "grade"]])
+
+
+def test_an_intruder_weighs_replaced_columns_by_the_model(monkeypatch):
+    file, rng = RecordFile(people()), np.random.default_rng(1)
+    saturated = {"given": ("grade",), "model": "formula", "formula": "sex*ill*grade"}
+    key = Synthesise(columns=("sex", "ill"), **saturated).apply(file, rng).keys["sex"]
+    assert key.joint == ("ill",)
+    for label in set(key.seen):
+        mine = file.data[key.seen == label]
+        assert mine["grade"].nunique() == 1
+        shares = (mine["sex"] + " | " + mine["ill"]).value_counts(normalize=True)
+        assert set(key.matrix[label]) == set(shares.index)
+        assert all(abs(key.matrix[label][one] - p) < 0.01 for one, p in shares.items())
+    town = Synthesise(columns=("town",), given=("sex",)).apply(file, rng)
+    assert set(next(iter(town.keys["town"].matrix.values()))) == {"A | A", "B | B", " | "}
+    monkeypatch.setattr("discreet.masks.synthesis.records.MOST_CHANCES", 6)
+    apart = Synthesise(columns=("sex", "ill"), **saturated).apply(file, rng)
+    assert [one.joint for one in apart.keys.values()] == [(), ()]
+    assert "approximate" in apart.said[-1]
+    assert all(
+        np.isclose(sum(row.values()), 1)
+        for one in apart.keys.values()
+        for row in one.matrix.values()
+    )
+    monkeypatch.setattr("discreet.masks.synthesis.records.MOST_CHANCES", 5)
+    with pytest.raises(DataError, match="Group categories"):
+        Synthesise(columns=("sex", "ill"), **saturated).apply(file, rng)
 
 
 def test_a_broken_promise_is_found():
@@ -98,14 +125,6 @@ def test_households_and_odd_models_are_refused():
         Synthesise(model="forest")
     with pytest.raises(DataError, match="formula"):
         Synthesise(formula="a*b")
-
-
-def test_private_records_for_release():
-    pytest.importorskip("opendp")
-    file, mask = RecordFile(people()), PrivateRecords(epsilon=50, release=True)
-    masked = mask.apply(file, np.random.default_rng(1))
-    assert "no seed" in masked.said[0]
-    assert mask.broken(file, masked) == []
 
 
 def test_private_records():

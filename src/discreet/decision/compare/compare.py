@@ -174,10 +174,8 @@ def _drawer(
 
 def _program() -> str:
     """What the program is, so that another one finds anew."""
-    import discreet
-
     found = hashlib.sha256()
-    for path in sorted(Path(discreet.__path__[0]).rglob("*.py")):
+    for path in sorted(Path(__file__).parents[2].rglob("*.py")):
         found.update(path.read_bytes())
     return found.hexdigest()
 

@@ -118,7 +118,10 @@ def _as_numbers(file: RecordFile, numbers: list[str]) -> Any:
 
 
 def attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Disclosed:
-    """What an intruder finds who knows the keys of everybody in the file, and the mask."""
+    """What an intruder finds who knows the keys of everybody in the file, and the mask.
+
+    A sensitive column that is also a key is known already, and counts as a key alone.
+    """
     if not plan.keys:
         raise DataError("the intruder knows no column; name the keys that can be known of people.")
     file.check(*plan.keys, *plan.sensitive)
@@ -139,8 +142,8 @@ def _of_nobody(
 ) -> Disclosed:
     """Records whose keys are synthetic belong to nobody: no link is right, but values may be.
 
-    The intruder believes of a target what the synthetic records with the target's keys have, after
-    one record more that is as all of them together.
+    The intruder believes of a target what the synthetic records with the target's keys have, at
+    face value, and what all have if there are none.
     """
     import pandas as pd
 
@@ -152,8 +155,8 @@ def _of_nobody(
     for column in columns:
         inside = np.zeros((int(codes.max()) + 1, len(column.prior)))
         np.add.at(inside, theirs, column.believed)
-        beliefs = inside[mine] + column.prior
-        beliefs /= beliefs.sum(1, keepdims=True)
+        total = inside.sum(1, keepdims=True)
+        beliefs = np.where(total > 0, inside / np.where(total > 0, total, 1), column.prior)[mine]
         told[column.name], stated[column.name] = statements(beliefs, column, act)
     nobody = np.zeros(len(file))
     return Disclosed(nobody, nobody > 0, nobody, told, stated)

@@ -6,61 +6,103 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.intruder.linkage.kinds import image, settled
-from discreet.intruder.linkage.model import Kind
+from discreet.intruder.linkage.kinds import image, plainly, settled
+from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import MaskedFile
 from discreet.risk.linkage.disclosed import Sensitive
-from discreet.risk.linkage.inference import prior_shares, record_beliefs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 TENTHS = 10
 FEW = 30  # different values of a column that is taken as categories, whatever they are
+POINTS = 1_000  # values of the source that noise is weighed around, evenly by rank if more
+PIECE = 2_000_000  # densities at a time
+ROUNDS = 1_000
+CLOSE = 1e-10
 
 
 def sensitive_column(file: RecordFile, masked: MaskedFile, name: str) -> Sensitive:
     """Numbers in tenths of the true file, categories as they are, or as coarse as they became.
 
-    What chance has changed is believed by Bayes where the mask is a matrix, else at face value.
+    A number that more than a tenth of the records have is a class of its own, and the tenths are
+    of the others. What chance has changed is believed by Bayes where the mask is a matrix or
+    noise, else at face value; what is missing says nothing itself.
+
+    >>> import discreet as dc
+    >>> import pandas as pd
+    >>> file = RecordFile(pd.DataFrame({"ill": ["no", "yes"] * 4}))
+    >>> masked = dc.files.Sample(share=1.0).apply(file, np.random.default_rng(1))
+    >>> sensitive_column(file, masked, "ill").believed[:2].tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
-    released = RecordFile(masked.data)
-    if is_number(file, name) and is_number(released, name):
+    key, released = masked.keys.get(name), RecordFile(masked.data)
+    still = _are_numbers(released, name)
+    if key is not None and key.continuous and still:
+        return _with_noise(file, key, released.numbers(name))
+    chance = key is None or not _fixed(key)
+    if is_number(file, name) and still and (chance or is_number(released, name)):
         true = file.numbers(name)
-        cuts = np.unique(np.nanquantile(true, np.arange(1, TENTHS) / TENTHS))
-        truth, seen = (_cut(values, cuts) for values in (true, released.numbers(name)))
-        return _at_face_value(name, truth, seen, len(cuts) + 1)
-    key = masked.keys.get(name)
-    labels, shown = became(file, masked, name), released.labels(name)
-    if key is None or settled(key) or key.kind is not Kind.CATEGORY or key.matrix is None:
-        names = sorted({*labels, *shown} - {""})
-        return _at_face_value(name, _places(labels, names), _places(shown, names), len(names))
-    names = sorted({*labels} - {""})
-    outcomes = sorted({*shown} - {""} | {b for row in key.matrix.values() for b in row})
-    table = np.array([[key.matrix[a].get(b, 0.0) for b in outcomes] for a in names])
-    seen = _places(shown, outcomes)
-    counts = np.bincount(seen[seen >= 0], minlength=len(outcomes)).astype(np.float64)
-    prior = prior_shares(counts, table)
-    believed = np.tile(prior, (len(seen), 1))
-    believed[seen >= 0] = record_beliefs(seen[seen >= 0], table, prior[None])
-    return Sensitive(name, _places(labels, names), believed, prior)
+        truth, size = _classes(true, true)
+        return _at_face_value(name, truth, _classes(true, released.numbers(name))[0], size)
+    shown = plainly(released.labels(name))
+    if key is not None and chance and key.kind is Kind.CATEGORY and key.matrix is not None:
+        return _mixed_up(file, key, released.labels(name))
+    labels = plainly(_whole(file, name, became(file, masked, name)))
+    names = sorted({*labels, *shown} - {""})
+    return _at_face_value(name, _places(labels, names), _places(shown, names), max(len(names), 1))
 
 
 def became(file: RecordFile, masked: MaskedFile, name: str) -> Labels:
     """What the mask makes of each source value, where that is no matter of chance."""
     key = masked.keys.get(name)
-    if key is None or not settled(key):
+    if key is None or not _fixed(key):
         return file.labels(name)
     return np.array([one or "" for one in image(key, file.labels(name))], object)
 
 
 def is_number(file: RecordFile, name: str) -> bool:
     """Is it a column of numbers, and not of a few codes?"""
+    if not _are_numbers(file, name):
+        return False
+    values = file.numbers(name)
+    return len(np.unique(values[~np.isnan(values)])) > FEW
+
+
+def _are_numbers(file: RecordFile, name: str) -> bool:
     try:
-        values = file.numbers(name)
+        file.numbers(name)
     except DataError:
         return False
-    return len(np.unique(values[~np.isnan(values)])) > FEW
+    return True
+
+
+def _fixed(key: Key) -> bool:
+    """Is what a column becomes a matter of fact, and of this column alone?"""
+    return not key.joint and settled(key)
+
+
+def _whole(file: RecordFile, name: str, labels: Labels) -> Labels:
+    """What blanked values, and those of records that are not released, would have become: as
+    those of the same value, or of the nearest number, else the value itself.
+    """
+    own = file.labels(name)
+    gone = np.flatnonzero((labels == "") & (own != ""))
+    left = np.flatnonzero((labels != "") & (own != ""))
+    if not len(gone):
+        return labels
+    found = labels.copy()
+    to = dict(zip(own[left], labels[left], strict=True))
+    found[gone] = [to.get(one, one) for one in own[gone]]
+    odd = gone[[one not in to for one in own[gone]]]
+    if len(odd) and is_number(file, name) and (own[left] != labels[left]).any():
+        values = file.numbers(name)
+        order = left[np.argsort(values[left])]
+        at = np.searchsorted(values[order], values[odd])
+        low, high = order[np.maximum(at - 1, 0)], order[np.minimum(at, len(order) - 1)]
+        near = np.abs(values[low] - values[odd]) <= np.abs(values[high] - values[odd])
+        found[odd] = labels[np.where(near, low, high)]
+    return found
 
 
 def _places(labels: Labels, names: list[str]) -> Ints:
@@ -68,14 +110,113 @@ def _places(labels: Labels, names: list[str]) -> Ints:
     return np.array([place.get(one, -1) for one in labels], np.int64)
 
 
+def _classes(true: Floats, values: Floats) -> tuple[Ints, int]:
+    """Each value's class, -1 if missing, and how many classes there are."""
+    known = true[~np.isnan(true)]
+    kinds, counts = np.unique(known, return_counts=True)
+    heaps = kinds[counts > len(known) / TENTHS]
+    rest = known[~np.isin(known, heaps)]
+    cuts = np.unique(np.quantile(rest, np.arange(1, TENTHS) / TENTHS)) if len(rest) else rest
+    found = np.searchsorted(cuts, values, side="right")
+    place = np.searchsorted(heaps, values)
+    found = np.where(np.isin(values, heaps), len(cuts) + 1 + place, found)
+    return np.where(np.isnan(values), -1, found), len(cuts) + 1 + len(heaps)
+
+
 def _at_face_value(name: str, truth: Ints, seen: Ints, size: int) -> Sensitive:
     """What is released is believed; what is missing is as frequent as elsewhere."""
     counts = np.bincount(seen[seen >= 0], minlength=size).astype(np.float64)
     prior = (counts + 1 / size) / (counts.sum() + 1)
-    believed = np.tile(prior, (len(seen), 1))
-    believed[seen >= 0] = np.eye(size)[seen[seen >= 0]]
-    return Sensitive(name, truth, believed, prior)
+    return _believed(name, truth, seen, np.eye(size), prior)
 
 
-def _cut(values: Floats, cuts: Floats) -> Ints:
-    return np.where(np.isnan(values), -1, np.searchsorted(cuts, values, side="right"))
+def _mixed_up(file: RecordFile, key: Key, shown: Labels) -> Sensitive:
+    """A matrix: values of which it makes the same are one class."""
+    assert key.matrix is not None
+    labels = file.labels(key.name)
+    if key.seen is not None:
+        labels = _whole(file, key.name, np.array([one or "" for one in key.seen], object))
+    names = sorted({*labels} - {""})
+    if not names:
+        return _at_face_value(key.name, _places(labels, names), _places(shown, names), 1)
+    outcomes = sorted({*shown} - {""} | {b for row in key.matrix.values() for b in row})
+    rows = [[key.matrix.get(a, {}).get(b, 0.0) for b in outcomes] for a in names]
+    table, of = np.unique(np.array(rows).round(12), axis=0, return_inverse=True)
+    place = _places(labels, names)
+    truth = np.where(place >= 0, of.ravel()[place], -1)
+    seen = _places(shown, outcomes)
+    counts = np.bincount(seen[seen >= 0], minlength=len(outcomes)).astype(np.float64)
+    return _believed(key.name, truth, seen, table.T, _shares(counts, table))
+
+
+def _shares(counts: Floats, table: Floats) -> Floats:
+    """Maximum likelihood shares of the true classes, given counts of what is released."""
+    shares = np.full(len(table), 1 / len(table))
+    for _ in range(ROUNDS if counts.sum() else 0):
+        chance = shares @ table
+        ratio = np.divide(counts, chance, out=np.zeros_like(counts), where=chance > 0)
+        new = shares * (table @ ratio)
+        if not new.sum():
+            break
+        new /= new.sum()
+        if np.abs(new - shares).max() < CLOSE:
+            break
+        shares = new
+    return shares
+
+
+def _with_noise(file: RecordFile, key: Key, released: Floats) -> Sensitive:
+    """P[class | x] ~ sum over its values y of share(y) density(x | y), by the file's own shares."""
+    import pandas as pd
+
+    true = file.numbers(key.name)
+    if is_number(file, key.name):
+        truth, size = _classes(true, true)
+    else:
+        kinds = np.unique(true[~np.isnan(true)])
+        size = max(len(kinds), 1)
+        truth = np.where(np.isnan(true), -1, np.searchsorted(kinds, true))
+    start = true
+    if key.seen is not None:
+        start = pd.to_numeric(pd.Series(key.seen, dtype=object), errors="coerce").to_numpy(float)
+    if key.kind is Kind.LOGNORMAL:
+        start, released = (np.log(np.where(v > 0, v, np.nan)) for v in (start, released))
+    shares = np.bincount(truth[truth >= 0], minlength=size) / max((truth >= 0).sum(), 1)
+    rows = np.flatnonzero((truth >= 0) & ~np.isnan(start))
+    rows = rows[np.argsort(start[rows], kind="stable")]
+    if len(rows) > POINTS:
+        rows = rows[np.linspace(0, len(rows) - 1, POINTS).round().astype(np.int64)]
+    of = np.zeros((len(rows), size))
+    of[np.arange(len(rows)), truth[rows]] = 1
+    many = of.sum(0)
+    table = np.ones((len(released), size))
+    there = np.flatnonzero(~np.isnan(released)) if len(rows) else np.zeros(0, np.int64)
+    step = max(1, PIECE // max(len(rows), 1))
+    for part in (there[at : at + step] for at in range(0, len(there), step)):
+        joint = _densities(key, released[part][:, None] - start[rows][None]) @ of
+        table[part] = np.divide(joint, many, out=np.zeros_like(joint), where=many > 0)
+    prior = shares if shares.sum() else np.full(size, 1 / size)
+    return _believed(key.name, truth, np.arange(len(released)), table, prior)
+
+
+def _densities(key: Key, far: Floats) -> Floats:
+    """Densities of noise, in units of each row's largest; a spread that is not said is small."""
+    spreads = np.array(key.spread or (0.0,))
+    logs = np.full(far.shape, -np.inf)
+    for spread, weight in zip(np.maximum(spreads, 1e-12), key.weights, strict=True):
+        one = np.log(weight) - np.log(spread) - (far / spread) ** 2 / 2 if weight > 0 else -np.inf
+        logs = np.logaddexp(logs, one)
+    return np.asarray(np.exp(logs - logs.max(1, keepdims=True)))
+
+
+def _believed(name: str, truth: Ints, seen: Ints, likelihood: Floats, prior: Floats) -> Sensitive:
+    """By Bayes; `likelihood` has a row for each code of `seen`, and -1 says nothing."""
+    likelihood = np.vstack([likelihood, np.ones(len(prior))])
+    shown = np.where(seen < 0, len(likelihood) - 1, seen)
+    weights = likelihood * prior
+    total = weights.sum(1, keepdims=True)
+    each = np.where(total > 0, weights / np.where(total > 0, total, 1), prior)
+    certain = bool(((likelihood > 0).sum(1) == 1)[shown].all())
+    if certain:
+        return Sensitive(name, truth, each[shown], prior)
+    return Sensitive(name, truth, each[shown], prior, shown, likelihood)

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 EXACT = 1 << 20  # steps for one group of entangled records
 CLOSE, ROUNDS = 1e-6, 300
+FEWEST, WORK = 30, 6 * 10**8  # rounds, and messages in all, before it stops as it is
 SHOWN, AGREE = 10, 5  # rounds of balancing before and after clusters are summed
 COLUMNS, ROWS = 10, 24  # of a cluster that is summed exactly within a larger group
 TIE = 1e-9
@@ -243,7 +244,7 @@ def solve(
     with _threads(len(column)):
         p, told, (to_strangers, to_record), total, null, rest, rounds, change = propagated(
             released, sources, groups.spare(found, strangers=strangers, tied=tied), copies, weights,
-            outside, stranger, float(strangers), CLOSE, ROUNDS,
+            outside, stranger, float(strangers), CLOSE, rounds_for(len(column)),
         )  # fmt: skip
         chances = p.copy()
         left = (1.0, outside, np.full(len(sizes), stranger), strangers)
@@ -278,6 +279,15 @@ def solve(
         found.bound,
         float(left_out.sum() / times.sum()),
     )
+
+
+def rounds_for(edges: int) -> int:
+    """How long messages may go round, by the work that a round is.
+
+    >>> rounds_for(1_000), rounds_for(6_000_000)
+    (300, 100)
+    """
+    return int(np.clip(WORK // max(edges, 1), FEWEST, ROUNDS))
 
 
 def _agree(

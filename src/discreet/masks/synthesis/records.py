@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,9 +16,10 @@ from discreet.errors import DataError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, listed
+from discreet.masks.synthesis.given import conditional
 from discreet.masks.synthesis.graphical import AveragedCells, graphical
 from discreet.masks.synthesis.private import private_table
-from discreet.masks.synthesis.synthesise import Synthetic, synthesise
+from discreet.masks.synthesis.synthesise import Synthetic, predicted, synthesise
 from discreet.models.cellmodel import CellModel
 from discreet.models.decomposed import LogLinearCells
 from discreet.table.table import Table
@@ -26,10 +27,14 @@ from discreet.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MODELS = ("graphical", "averaged", "formula", "latent", "membership")
 MOST_VALUES = 30  # different numbers, up to here they are taken for codes
 MOST_CELLS = 1 << 22
+MOST_CHANCES = 1_000_000  # of what an intruder weighs
+DRAWS = 10  # of a model without a mean in closed form
+UNSURE = 0.01  # that a value is any, if the mean is of a few draws
 MISSING = "(missing)"
 COPY = "copy"
 
@@ -91,11 +96,12 @@ class Synthesise(Mask):
             said = (*made.said, _NOBODY)
             return _masked(data, options, said, np.full(len(data), -1, np.int64), {})
         data = _replaced(file, made, table, codes, columns, given, rng)
-        keys = {column: Key(column, Kind.UNKNOWN) for column in columns}
+        keys, apart = _known(file, made, codes, len(columns), rng)
         said = (
             *made.said,
-            "The other columns are those of real people: what they give away stays, and the "
-            "replaced ones add nothing to a link.",
+            "The other columns are those of real people: what they give away stays; the replaced "
+            "ones are weighed by what the model says of them, to who has the file.",
+            *apart,
         )
         return _masked(data, options, said, np.arange(len(file)), keys)
 
@@ -134,8 +140,8 @@ class PrivateRecords(Mask):
     """Records drawn from margins with differentially private noise, all columns.
 
     `margins` is a formula, by default all pairs of columns, that share `epsilon`. The noise comes
-    from the generator, to compare masks, and is not for release; with `release` it is OpenDP's,
-    and no seed repeats it.
+    from the generator, to compare masks, and is not for release: `private_table` without one draws
+    OpenDP's, which no seed repeats.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "ill": ["no", "no", "yes", "no"] * 10})
@@ -147,7 +153,6 @@ class PrivateRecords(Mask):
 
     epsilon: float = 1.0
     margins: str = ""
-    release: bool = False
 
     name: ClassVar[str] = "private"
     promise: ClassVar[str] = "No record belongs to anybody; every category is one of the file's."
@@ -157,8 +162,7 @@ class PrivateRecords(Mask):
         table, _ = coded(file, columns)
         pairs: list[tuple[str, ...]] = [*combinations(columns, 2)]
         margins = self.margins or pairs or [columns]
-        noise = None if self.release else rng
-        made = private_table(table, self.epsilon, margins=margins, rng=noise)
+        made = private_table(table, self.epsilon, margins=margins, rng=rng)
         data = _stacked(file, [_people(made.draw(rng), rng)], table)
         many = f"{len(made.margins)} margin{'s' * (len(made.margins) > 1)}"
         said = (
@@ -290,6 +294,67 @@ def _replaced(
         for place, name in enumerate(columns)
     }
     return data.assign(**fresh)
+
+
+def _known(
+    file: RecordFile, made: Synthetic, codes: Ints, many: int, rng: np.random.Generator
+) -> tuple[dict[str, Key], tuple[str, ...]]:
+    """What who has the file knows of the first `many` columns: P[new | given] of the model.
+
+    Old values do not matter but by the model, and one that fits too well makes them again.
+    """
+    table = made.tables[0]
+    given, of = np.unique(codes[:, many:], axis=0, return_inverse=True)
+    cells = np.concatenate([np.zeros((len(given), many), np.int64), given], 1)
+    rows = conditional(predicted(made.model, DRAWS, rng), cells, list(range(many)), table.shape)
+    if not hasattr(made.model, "predictive"):
+        rows = (1 - UNSURE) * rows + UNSURE / rows.shape[1]
+    names = [_combined(table.variables[many:], one, place) for place, one in enumerate(given)]
+    seen, replaced = np.array(names, object)[of.ravel()], table.variables[:many]
+    if rows.size <= MOST_CHANCES:
+        key = _key(file, replaced, dict(zip(names, rows, strict=True)), seen)
+        return {key.name: key}, ()
+    keys = {}
+    for place, variable in enumerate(replaced):
+        others = tuple(1 + axis for axis in range(many) if axis != place)
+        alone = rows.reshape(len(rows), *table.shape[:many]).sum(others)
+        if alone.size > MOST_CHANCES:
+            raise DataError(
+                f"{variable.name!r} has {alone.size:,} probabilities given the other columns, and "
+                f"an intruder weighs each; the most is {MOST_CHANCES:,}. Group categories, or give "
+                "fewer columns."
+            )
+        by_name = dict(zip(names, alone, strict=True))
+        keys[variable.name] = _key(file, [variable], by_name, seen)
+    return keys, ("Links weigh the replaced columns one by one, which is approximate.",)
+
+
+def _key(
+    file: RecordFile, variables: Sequence[Variable], rows: dict[str, Floats],
+    seen: NDArray[np.object_],
+) -> Key:  # fmt: skip
+    """The columns together. One that has missing values goes with itself, so that they have a
+    label, as others do.
+    """
+    names, shown = [], []
+    for variable in variables:
+        gaps = (file.labels(variable.name) == "").any()
+        names.append(variable.name)
+        shown.append(["" if gaps and c == MISSING else c for c in variable.categories])
+    labels = [" | ".join(parts) for parts in product(*shown)]
+    if labels[-1] == "":
+        names, labels = names * 2, [f"{one} | {one}" for one in labels]
+    matrix = {
+        one: {label: float(p) for label, p in zip(labels, row, strict=True) if p > 0}
+        for one, row in rows.items()
+    }
+    return Key(names[0], Kind.SWAPPED, matrix=matrix, joint=tuple(names[1:]), seen=seen)
+
+
+def _combined(variables: Sequence[Variable], codes: Ints, place: int) -> str:
+    """A combination of values in words, and its number."""
+    named = [f"{v.name}={v.categories[c]}" for v, c in zip(variables, codes, strict=True)]
+    return f"{', '.join(named) or 'anybody'} # {place}"
 
 
 def _masked(

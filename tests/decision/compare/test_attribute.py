@@ -1,0 +1,222 @@
+"""What a masked file tells of sensitive values, where it is easily called safe and is not."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dc
+from discreet.decision.compare.sensitive import sensitive_column
+from discreet.decision.law.policy import Policy
+from discreet.intruder.linkage.links import link
+from discreet.masks.records.chain import chained
+from discreet.masks.records.file import RecordFile
+from discreet.risk.linkage.disclosed import Sensitive, disclosed, statements
+from discreet.risk.linkage.identification import identify
+
+AS_IT_IS = {"method": "sample", "share": 1.0}
+TOWNS = [f"g{i}" for i in range(20)]
+
+
+def risks(data, mask, keys, sensitive=(), act=0.5):
+    plan = {"seed": 1, "keys": list(keys), "masks": [mask]}
+    plan |= {"sensitive": list(sensitive)} if sensitive else {}
+    found = dc.compare(data, plan, Policy.of({"masks.act": act}), records=True)
+    assert not found.tried[0].failed, found.tried[0].failed
+    return found.tried[0].risks
+
+
+def masked_by(data, *steps, seed=1):
+    file = RecordFile(data)
+    return file, chained(steps).apply(file, np.random.default_rng(seed))
+
+
+def test_a_key_that_a_model_makes_again_is_found():
+    data = pd.DataFrame({"town": TOWNS, "job": [f"j{i}" for i in range(20)], "z": np.arange(20)})
+    mask = {"method": "synthesise", "columns": ["town"], "given": ["job"], "model": "formula",
+            "formula": "town*job"}  # fmt: skip
+    assert risks(data, mask, ["town"])["identified"] > 0.7
+    apart = mask | {"formula": "town + job"}
+    assert risks(data, apart, ["town"])["identified"] == 0
+
+
+@pytest.mark.parametrize("columns", [["a"], ["b"], ["a", "b"]])
+def test_links_by_synthetic_keys_are_right_as_often_as_they_say(columns):
+    """Also where values are missing, which a model makes again as any other."""
+    rng = np.random.default_rng(3)
+    given = np.repeat(list("uvwxyz"), 2)
+    a = np.where(rng.random(12) < 0.8, given, "u")
+    b = np.where(given == "u", None, np.where(given < "x", "0", "1"))
+    data = pd.DataFrame({"a": a, "b": b, "g": given, "k": list("ppq") * 4})
+    step = {"method": "synthesise", "columns": columns, "given": ["g"], "model": "formula",
+            "formula": "*".join([*columns, "g"])}  # fmt: skip
+    said, right = [], []
+    for seed in range(40):
+        file, masked = masked_by(data, step, seed=seed)
+        keys = [*columns, "k"]
+        found = link(masked.linked_with(file, keys), masked.intruder(keys)).dense()
+        said.append(found)
+        right.append(np.eye(12))
+    said, right = np.ravel(said), np.ravel(right)
+    assert (said[right > 0] > 0).all()
+    for low, high in [(0, 0.05), (0.05, 0.2), (0.2, 0.45), (0.45, 1.01)]:
+        here = (said >= low) & (said < high)
+        if here.sum() > 20:
+            error = np.sqrt((said[here] * (1 - said[here])).sum()) / here.sum()
+            assert abs(said[here].mean() - right[here].mean()) < 5 * error + 0.02
+
+
+def test_synthetic_records_are_taken_at_face_value():
+    ill = np.random.default_rng(1).choice(list("abcd"), 20)
+    data = pd.DataFrame({"key": TOWNS, "ill": ill})
+    mask = {"method": "synthesise", "model": "formula", "formula": "key*ill"}
+    assert risks(data, mask, ["key"], ["ill"], act=0.9)["attribute"] > 0.4
+
+
+def test_a_higher_act_never_tells_more():
+    rng = np.random.default_rng(5)
+    beliefs = rng.dirichlet(np.full(4, 0.4), 300)
+    column = Sensitive("x", rng.integers(0, 4, 300), beliefs, np.array([0.6, 0.2, 0.15, 0.05]))
+    before = np.ones((2, 300), bool)
+    for act in np.linspace(0, 1, 41):
+        now = np.array(statements(beliefs, column, act))
+        assert (now <= before)[1].all()
+        assert act <= 0.5 or (now <= before)[0].all()
+        assert now[0].sum() <= before[0].sum()
+        before = now
+    assert not before[1].any() or (beliefs[before[1]].max(1) > 0.999).all()
+
+
+def test_certainty_of_what_most_have_counts_up_to_nine_in_ten():
+    ill = np.repeat(["yes"] * 12 + ["no"] * 8, 4)
+    data = pd.DataFrame({"g": np.repeat(TOWNS, 4), "ill": ill})
+    assert [risks(data, AS_IT_IS, ["g"], ["ill"], act)["attribute"] for act in (0.3, 0.5, 0.9)] == [
+        1.0
+    ] * 3
+    rare = data.assign(ill=["yes"] * 4 + ["no"] * 76)
+    assert risks(rare, AS_IT_IS, ["g"], ["ill"])["attribute"] == 4 / 80
+
+
+def test_a_frequent_number_is_a_class_and_the_others_are_cut():
+    amount = np.zeros(800)
+    amount[:62] = np.repeat(np.arange(31) * 100 + 1000, 2)
+    data = pd.DataFrame({"g": np.repeat([f"g{i}" for i in range(400)], 2), "benefit": amount})
+    assert risks(data, AS_IT_IS, ["g"], ["benefit"], act=0.9)["attribute"] == 62 / 800
+    column = sensitive_column(*masked_by(data, AS_IT_IS), "benefit")
+    counts = np.bincount(column.truth)
+    assert len(counts) == 11
+    assert sorted(counts)[-1] == 738
+    assert counts[:10].min() >= 4
+
+
+def test_noise_is_believed_by_its_density():
+    data = pd.DataFrame({"n": np.repeat([1.0, 2.0, 4.0], [5, 3, 2])})
+    file, masked = masked_by(data, {"method": "noise", "columns": ["n"], "spread": 0.5})
+    column = sensitive_column(file, masked, "n")
+    spread, x = masked.keys["n"].spread[0], masked.data["n"].to_numpy()
+    for row, value in enumerate(x):
+        each = [
+            share * np.exp(-((value - true) ** 2) / 2 / spread**2)
+            for true, share in [(1, 0.5), (2, 0.3), (4, 0.2)]
+        ]
+        np.testing.assert_allclose(column.believed[row], np.array(each) / sum(each), atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["independent", "multiplicative"])
+def test_a_trifle_of_noise_hides_nothing_and_much_noise_does(kind):
+    data = pd.DataFrame({"g": np.repeat(TOWNS, 5), "n": np.repeat([1, 2, 3, 4] * 5, 5)})
+    mask = {"method": "noise", "columns": ["n"], "spread": 1e-6, "kind": kind}
+    assert risks(data, mask, ["g"], ["n"], act=0.9)["attribute"] == 1
+    assert risks(data, mask | {"spread": 50.0}, ["g"], ["n"], act=0.9)["attribute"] == 0
+    many = data.assign(n=np.repeat(np.arange(50.0), 2) ** 1.5 + 1)
+    assert risks(many, mask, ["g"], ["n"], act=0.9)["attribute"] > 0.3
+
+
+PRAM = {
+    "method": "pram",
+    "columns": ["ill"],
+    "matrix": {"ill": {"yes": {"yes": 0.75, "no": 0.25}, "no": {"no": 0.75, "yes": 0.25}}},
+}
+
+
+def told(data, step, keys, name, act=0.8, seed=1):
+    file, masked = masked_by(data, step, seed=seed)
+    found = identify(masked.linked_with(file, keys), masked.intruder(keys), act=act)
+    return disclosed(found, [sensitive_column(file, masked, name)])
+
+
+def test_records_of_a_class_tell_of_each_other():
+    data = pd.DataFrame({"g": np.repeat(TOWNS, 30), "ill": np.repeat(["yes", "no"] * 10, 30)})
+    assert told(data, PRAM, ["g"], "ill").attribute > 0.5
+    noise = {"method": "noise", "columns": ["n"], "spread": 1.0}
+    numbers = data.assign(n=np.repeat([0.0, 1.0] * 10, 30))
+    assert told(numbers, noise, ["g"], "n").attribute > 0.5
+    mixed = data.assign(ill=["yes", "no"] * 300)
+    assert told(mixed, PRAM, ["g"], "ill").attribute < 0.1
+
+
+def test_a_record_alone_is_believed_by_bayes():
+    data = pd.DataFrame({"g": [f"p{i}" for i in range(200)], "ill": ["yes", "no"] * 100})
+    found = told(data, PRAM, ["g"], "ill", act=0.8)
+    assert not found.stated["ill"].any()
+    assert 0.6 < told(data, PRAM, ["g"], "ill", act=0.65).told["ill"].mean() < 0.85
+
+
+def test_who_is_not_sampled_is_as_those_who_are():
+    data = pd.DataFrame({"g": np.repeat(TOWNS, 30), "ill": np.repeat(["yes", "no"] * 10, 30)})
+    half = {"method": "sample", "share": 0.5}
+    assert told(data, half, ["g"], "ill", act=0.8).attribute == 1
+    tenth = {"method": "sample", "share": 0.02}
+    assert told(data, tenth, ["g"], "ill", act=0.8).attribute == 0
+    chance = data.assign(ill=np.random.default_rng(1).choice(["yes", "no"], 600))
+    assert told(chance, half, ["g"], "ill", act=0.8).attribute < 0.1
+
+
+def test_what_is_blanked_is_told_by_the_others():
+    ill = np.repeat(["a", "b", "c", "d", "e"] * 4, 10)
+    x = np.tile(["u"] * 9 + ["rare"], 20)
+    data = pd.DataFrame({"g": np.repeat(TOWNS, 10), "ill": ill, "x": x})
+    mask = {"method": "blank", "columns": ["ill", "x"], "k": 5, "priorities": ["ill", "x"]}
+    assert risks(data, mask, ["g"], ["ill"], act=0.95)["attribute"] == 1
+    age = np.repeat(np.arange(20, 40), 10)
+    recode = {"method": "recode", "columns": ["age"], "cuts": {"age": [[25, 30, 35]]},
+              "levels": {"age": 1}}  # fmt: skip
+    rarer = data.assign(age=age).drop(columns="ill")
+    then = {"method": "blank", "columns": ["age", "x"], "k": 8, "priorities": ["age", "x"]}
+    column = sensitive_column(*masked_by(rarer, recode, then), "age")
+    assert (column.truth >= 0).all()
+    assert (column.truth == np.repeat(column.truth[::50], 50)).all()
+
+
+def test_nothing_can_be_told_of_a_column_that_is_missing():
+    data = pd.DataFrame({"g": np.repeat(TOWNS, 2), "m": None})
+    found = risks(data, AS_IT_IS, ["g"], ["m"])
+    assert found["attribute"] == 0
+    assert found["perceived"] == risks(data, AS_IT_IS, ["g"])["perceived"]
+
+
+def test_a_category_that_was_not_sampled_is_not_told():
+    data = pd.DataFrame({"a": np.arange(40) % 7, "ill": ["one"] + ["no"] * 30 + ["yes"] * 9})
+    for seed in range(5):
+        steps = {"method": "sample", "records": 9}, {"method": "pram", "columns": ["ill"]}
+        file, masked = masked_by(data, *steps, seed=seed)
+        column = sensitive_column(file, masked, "ill")
+        np.testing.assert_allclose(column.believed.sum(1), 1)
+        if 0 not in masked.rows:
+            assert column.believed[:, column.truth[0]].max() == 0
+
+
+def test_values_that_are_mixed_up_after_they_were_grouped_are_told_as_groups():
+    data = pd.DataFrame({"g": np.repeat(TOWNS, 5), "age": np.repeat(np.arange(20, 40), 5)})
+    recode = {"method": "recode", "columns": ["age"], "cuts": {"age": [[30]]},
+              "levels": {"age": 1}}  # fmt: skip
+    pram = {"method": "pram", "columns": ["age"], "keep": 0.95}
+    file, masked = masked_by(data, recode, pram)
+    column = sensitive_column(file, masked, "age")
+    assert len(column.prior) == 2
+    assert risks(data, {"chain": [recode, pram]}, ["g"], ["age"], act=0.9)["attribute"] > 0.8
+
+
+def test_a_sensitive_key_counts_as_a_key():
+    data = pd.DataFrame({"g": np.repeat(TOWNS, 2), "ill": ["no", "yes"] * 20})
+    found = risks(data, AS_IT_IS, ["g", "ill"], ["ill"])
+    assert (found["identified"], found["attribute"]) == (1, 0)
