@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -107,18 +108,26 @@ def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:
 
 def _all(plan: Plan, trial: Try, workers: int, drawer: _Drawer) -> list[Tried]:
     """In the plan's order; what fails says why and stops nothing."""
-    from joblib import Parallel, delayed
-
     from discreet.look.progress import working
 
     found = {one.name: kept for one in plan.candidates if (kept := drawer.get(one))}
     open_ones = [one for one in plan.candidates if one.name not in found]
     with working(f"trying {len(open_ones)} masks"):
-        new = Parallel(n_jobs=workers)(delayed(attempt)(trial, one) for one in open_ones)
+        new = _attempts(trial, open_ones, workers)
     for one, tried in zip(open_ones, new, strict=True):
         drawer.put(one, tried)
         found[one.name] = tried
     return [found[one.name] for one in plan.candidates]
+
+
+def _attempts(trial: Try, candidates: list[Candidate], workers: int) -> list[Tried]:
+    if workers == 1:
+        return [attempt(trial, one) for one in candidates]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where processes cannot be had, it goes on with one
+        from joblib import Parallel, delayed
+
+    return list(Parallel(n_jobs=workers)(delayed(attempt)(trial, one) for one in candidates))
 
 
 def attempt(trial: Try, candidate: Candidate) -> Tried:
