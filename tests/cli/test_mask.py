@@ -242,7 +242,8 @@ def test_a_perturbed_table_never_keeps_what_a_gap_hides(tmp_path):
 def test_a_filter_that_is_out_is_no_margin_to_keep(tmp_path):
     lines = "1: Town*Sex\n2: Town | where Sex=f, status=out\n"
     (tmp_path / "t.txt").write_text(lines, encoding="utf-8")
-    run("mask", *COMMON, "--tables", "t.txt", "--method", "perturb", code=2)
+    refused = run("mask", *COMMON, "--tables", "t.txt", "--method", "perturb", code=2)
+    assert "nothing is out whole" in refused.output
 
 
 def test_a_policy_without_a_rule_for_sums_judges_nothing():

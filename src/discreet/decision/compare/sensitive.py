@@ -11,6 +11,7 @@ from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import MaskedFile
 from discreet.risk.linkage.disclosed import Sensitive
+from discreet.risk.linkage.inference import prior_shares
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -18,8 +19,6 @@ TENTHS = 10
 FEW = 30  # different values of a column that is taken as categories, whatever they are
 POINTS = 1_000  # values of the source that noise is weighed around, evenly by rank if more
 PIECE = 2_000_000  # densities at a time
-ROUNDS = 1_000
-CLOSE = 1e-10
 
 
 def sensitive_column(file: RecordFile, masked: MaskedFile, name: str) -> Sensitive:
@@ -146,23 +145,7 @@ def _mixed_up(file: RecordFile, key: Key, shown: Labels) -> Sensitive:
     truth = np.where(place >= 0, of.ravel()[place], -1)
     seen = _places(shown, outcomes)
     counts = np.bincount(seen[seen >= 0], minlength=len(outcomes)).astype(np.float64)
-    return _believed(key.name, truth, seen, table.T, _shares(counts, table))
-
-
-def _shares(counts: Floats, table: Floats) -> Floats:
-    """Maximum likelihood shares of the true classes, given counts of what is released."""
-    shares = np.full(len(table), 1 / len(table))
-    for _ in range(ROUNDS if counts.sum() else 0):
-        chance = shares @ table
-        ratio = np.divide(counts, chance, out=np.zeros_like(counts), where=chance > 0)
-        new = shares * (table @ ratio)
-        if not new.sum():
-            break
-        new /= new.sum()
-        if np.abs(new - shares).max() < CLOSE:
-            break
-        shares = new
-    return shares
+    return _believed(key.name, truth, seen, table.T, prior_shares(counts, table))
 
 
 def _with_noise(file: RecordFile, key: Key, released: Floats) -> Sensitive:

@@ -33,12 +33,16 @@ def misclassified(categories: int, q: float) -> Floats:
 
 
 def prior_shares(counts: Floats, table: Floats) -> Floats:
-    """Maximum likelihood shares of the true categories, given counts of the released ones."""
-    shares = np.full(len(counts), 1 / len(counts))
-    for _ in range(ROUNDS):
+    """Maximum likelihood shares of the true categories (rows), given counts of the released ones
+    (columns); even ones if nothing is released.
+    """
+    shares = np.full(len(table), 1 / len(table))
+    for _ in range(ROUNDS if counts.sum() else 0):
         chance = shares @ table
         ratio = np.divide(counts, chance, out=np.zeros_like(counts), where=chance > 0)
         new = shares * (table @ ratio) / counts.sum()
+        if not new.sum():
+            break
         if np.abs(new - shares).max() < 1e-12:
             break
         shares = new
