@@ -1,0 +1,5 @@
+"""Lambert 1993: every numbered example, table and recommendation, in the paper's order."""
+
+from register.entry import Entry
+
+ENTRIES: list[Entry] = []
