@@ -1,4 +1,4 @@
-"""Dobra, Erosheva & Fienberg 2002: every numbered example, table and recommendation, in the paper's order."""
+"""Dobra, Erosheva & Fienberg 2002, in the paper's order."""
 
 from register.entry import Entry
 

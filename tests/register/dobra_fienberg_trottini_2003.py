@@ -1,4 +1,4 @@
-"""Dobra, Fienberg & Trottini 2003: every numbered example, table and recommendation, in the paper's order."""
+"""Dobra, Fienberg & Trottini 2003, in the paper's order."""
 
 from register.entry import Entry
 

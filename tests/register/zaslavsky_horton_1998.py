@@ -1,4 +1,4 @@
-"""Zaslavsky & Horton 1998: every numbered example, table and recommendation, in the paper's order."""
+"""Zaslavsky & Horton 1998, in the paper's order."""
 
 from register.entry import Entry
 
