@@ -37,3 +37,14 @@ def _need_nltcs():
         return find_example("nltcs").path
     except DataError as error:
         pytest.skip(str(error))
+
+
+def pytest_terminal_summary(terminalreporter):
+    skipped = [
+        r for r in terminalreporter.stats.get("skipped", []) if "nltcs.csv" in str(r.longrepr)
+    ]
+    if skipped:
+        terminalreporter.write_line(
+            f"{len(skipped)} tests on the NLTCS did not run: DISCREET_DATA names no folder with "
+            "nltcs.csv."
+        )
