@@ -7,12 +7,12 @@ Trottini 2003).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from discreet.decision.compare.cellbeliefs import Asked
 from discreet.decision.compare.tablecandidate import TableCandidate
@@ -22,6 +22,8 @@ from discreet.errors import DataError
 from discreet.table.table import Table
 from discreet.utility.distances import ORDERS, by_order
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 ROUNDED = 1e-9  # a probability so little below is as high
 
 __all__ = ["TABLE_METHODS", "TableCandidate", "make_table", "table_risk", "table_worth"]
@@ -72,19 +74,23 @@ def table_risk(candidate: TableCandidate, table: Table, *, act: float) -> dict[s
     >>> table_risk(make_table(table, "whole", {}, Policy(), rng), table, act=0.9)
     {'disclosed': 1.0, 'perceived': 1.0, 'expected': 1.0, 'highest': 1.0}
     """
+    return stated(candidate.beliefs, table.all().counts[candidate.guarded], act=act)
+
+
+def stated(beliefs: Sequence[Floats], truth: Ints, *, act: float) -> dict[str, float]:
+    """The same of beliefs about counts and their true values."""
     if not 0 < act <= 1:
         raise DataError(f"act is {act}; give a probability, such as 0.9.")
-    if not len(candidate.guarded):
+    if not len(truth):
         return dict.fromkeys(("disclosed", "perceived", "expected", "highest"), 0.0)
-    truth = table.all().counts[candidate.guarded]
     right, best = [], []
-    for chances, count in zip(candidate.beliefs, truth.tolist(), strict=True):
+    for chances, count in zip(beliefs, truth.tolist(), strict=True):
         right.append(float(chances[count]) if count < len(chances) else 0.0)
         best.append(float(chances.max()))
-    stated, true = np.array(best) >= act - ROUNDED, np.array(right)
+    sure, true = np.array(best) >= act - ROUNDED, np.array(right)
     return {
         "disclosed": float((true >= act - ROUNDED).mean()),
-        "perceived": float(stated.mean()),
+        "perceived": float(sure.mean()),
         "expected": float(true.mean()),
         "highest": float(true.max()),
     }

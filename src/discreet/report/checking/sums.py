@@ -17,6 +17,7 @@ from discreet.errors import DisclosureError
 from discreet.intruder.sums.below import below_hidden
 from discreet.intruder.sums.intervals import Intervals, intervals
 from discreet.look.words import number, plural
+from discreet.masks.mechanism import mechanism
 from discreet.release.printed import Printed
 from discreet.report.checking.found import Finding
 from discreet.report.checking.tables import NEAR, Judged
@@ -94,7 +95,8 @@ def by_sums(
 ) -> tuple[list[Finding], float]:
     """Hidden cells that the printed ones pin down or nearly so, and the narrowest width proven.
 
-    Only tables whose shown cells are exact are added up; what others hide is not judged.
+    Rounded cells, and those perturbed within a known reach, are ranges; what is hidden among them
+    is not judged.
     """
     system, found = joint.system, [*_perturbed(joint)]
     lower, upper, targets = _limits(joint)
@@ -160,30 +162,51 @@ def _known(
 
 
 def _perturbed(joint: Joint) -> Iterator[Finding]:
+    hides = any(table.hidden.any() for table in joint.tables)
     for table in joint.tables:
-        if table.hidden.any() and not table.said["exact"]:
+        if table.said["exact"]:
+            continue
+        if table.hidden.any():
             text = f"{plural(int(table.hidden.sum()), 'cell')} hidden among perturbed ones"
             yield Finding("not judged", Verdict.REVIEW, text, "", table.sheet.name)
+        elif hides and _reach(table) is None and not table.said["parameters"].get("silent"):
+            text = f"what follows from its {table.said['method']} for hidden cells is not known"
+            yield Finding("not judged", Verdict.REVIEW, text, "", table.sheet.name)
+
+
+def _reach(table: Judged) -> tuple[float, float] | None:
+    """How far the values behind a mask can be below and above those shown, None if not known."""
+    said = table.said
+    if said["exact"]:
+        return 0.0, 0.0
+    try:
+        found = mechanism(said["method"], said["parameters"], whole=bool(said["whole"]))
+    except (DisclosureError, KeyError, TypeError, ValueError):
+        return None
+    return None if found is None else (found.below, found.above)
 
 
 def _limits(joint: Joint) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """What is printed of each row, from the least to the most it can be, and the hidden rows."""
     system = joint.system
     lower, upper = np.zeros(system.cells), np.full(system.cells, math.inf)
-    hidden = np.zeros(system.cells, bool)
+    hidden, told = np.zeros(system.cells, bool), np.zeros(system.cells, bool)
     for table, rows in zip(joint.tables, system.places, strict=True):
-        if not table.said["exact"]:
-            continue
         seen = ~np.isnan(table.values)
         at, shown = rows[seen], table.values[seen]
+        if not table.said["exact"]:
+            if reach := _reach(table):
+                lower[at] = np.maximum(lower[at], shown - reach[0])
+                upper[at] = np.minimum(upper[at], shown + reach[1])
+            continue
         slack = np.full(len(at), table.slack)
         if joint.truth is not None:  # what was rounded to be printed, as it was: no less narrow
             true = np.abs(joint.truth[at] - shown) <= table.near(shown)
             shown, slack = np.where(true, joint.truth[at], shown), np.where(true, 0.0, slack)
         lower[at] = np.maximum(lower[at], shown - slack)
         upper[at] = np.minimum(upper[at], shown + slack)
-        hidden[rows[table.hidden]] = True
-    return lower, upper, np.flatnonzero(hidden & (lower < upper))
+        hidden[rows[table.hidden]], told[at] = True, True
+    return lower, upper, np.flatnonzero(hidden & ~(told & (lower >= upper)))
 
 
 def _between(low: float, high: float, wanted: float) -> str:

@@ -1,0 +1,1 @@
+"""Several releases of one table behind masks, read together by an intruder who knows the masks."""

@@ -1,0 +1,102 @@
+"""How a printed count came about, from what its release says: p(shown | true)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DataError
+from discreet.masks.cellkey.likelihood import likelihood
+from discreet.masks.cellkey.ptable import PTable, count_ptable
+from discreet.masks.rounding.simple import chances
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Law = Callable[[float, Ints], Floats]
+CHOSEN = (
+    "all counts that round to what is shown are taken as alike; how it was chosen may tell more"
+)
+APART = "noises of different cells of one release are taken as independent"
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """shown - below <= true <= shown + above, and log p(shown | true) there; None: alike.
+
+    Releases with one `secret` give the same people the same noise.
+    """
+
+    below: float
+    above: float
+    law: Law | None = None
+    secret: str = ""
+    said: str = ""
+
+    def log(self, shown: float, counts: Ints) -> Floats:
+        """log p(shown | count); -inf where it cannot be.
+
+        >>> found = mechanism("random rounding", {"base": 3})
+        >>> np.exp(found.log(3, np.arange(7))).round(3).tolist()
+        [0.0, 0.333, 0.667, 1.0, 0.667, 0.333, 0.0]
+        """
+        inside = (counts >= shown - self.below) & (counts <= shown + self.above)
+        if self.law is None:
+            return np.where(inside, 0.0, -np.inf)
+        return np.where(inside, self.law(shown, counts), -np.inf)
+
+
+def mechanism(
+    method: str, parameters: Mapping[str, Any], *, whole: bool = True, ptable: PTable | None = None
+) -> Mechanism | None:
+    """That of a method as manifests name it; None where nothing follows for a single cell.
+
+    >>> mechanism("conventional rounding", {"base": 5}).above
+    2
+    """
+    if method == "conventional rounding":
+        base = parameters["base"]
+        return Mechanism(base // 2, -(-base // 2) - 1) if whole else Mechanism(base / 2, base / 2)
+    if method.endswith("rounding"):
+        base, further = parameters["base"], bool(parameters.get("exceptions"))
+        reach = (2 if further else 1) * base - (1 if whole else 0)
+        if method in ("random rounding", "unbiased controlled rounding"):
+            said = "" if method.startswith("random") else APART
+            return Mechanism(reach, reach, _rounded(base), said=said)
+        return Mechanism(reach, reach, said=CHOSEN)
+    if method == "cell key" and whole:
+        return _keyed(parameters, ptable)
+    return None
+
+
+def _rounded(base: float) -> Law:
+    def law(shown: float, counts: Ints) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(chances(counts, base, np.full(counts.shape, shown))))
+
+    return law
+
+
+def _keyed(parameters: Mapping[str, Any], ptable: PTable | None) -> Mechanism:
+    if ptable is None:
+        known = ("D", "V", "js", "pstay", "optim", "mono")
+        if not {"D", "V"} <= set(parameters) or "threshold" in parameters:
+            raise DataError(
+                "the release does not say its transition probabilities; give them with ptable."
+            )
+        ptable = count_ptable(**{name: parameters[name] for name in known if name in parameters})
+    matrix, reach = likelihood(ptable), ptable.reach
+
+    def law(shown: float, counts: Ints) -> Floats:
+        own = np.minimum(counts, len(matrix) - 1)  # counts above the largest have its noise
+        at = int(shown) - counts + own
+        inside = (at >= 0) & (at < matrix.shape[1])
+        with np.errstate(divide="ignore"):
+            return np.log(np.where(inside, matrix[own, np.where(inside, at, 0)], 0.0))
+
+    secret = str(parameters.get("secret", ""))
+    return Mechanism(math.floor(reach), math.floor(reach), law, secret, APART)
