@@ -8,6 +8,8 @@ from discreet.intruder.posterior.average.average import Average, average_posteri
 from discreet.intruder.posterior.average.evidence import evidence
 from discreet.intruder.posterior.average.hyper_dirichlet import log_marginal
 from discreet.intruder.posterior.average.sensitivity import PriorSensitivity, prior_sensitivity
+from discreet.intruder.posterior.chains.basis import MarkovBasis, markov_basis
+from discreet.intruder.posterior.chains.chains import chain_posterior
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior
 from discreet.intruder.posterior.weights import CellWeights
@@ -17,8 +19,9 @@ from discreet.models.select import ModelSearch, fitting_model
 from discreet.models.space import decomposable_models, hierarchical_models, model_priors
 
 __all__ = [
-    "Average", "Belief", "CellWeights", "Fit", "LogLinear", "ModelSearch", "Posterior",
-    "PriorSensitivity", "RefusalPosterior", "average_posterior", "decomposable_models", "evidence",
-    "fitting_model", "hierarchical_models", "log_marginal", "model_priors", "posterior",
+    "Average", "Belief", "CellWeights", "Fit", "LogLinear", "MarkovBasis", "ModelSearch",
+    "Posterior", "PriorSensitivity", "RefusalPosterior", "average_posterior",
+    "chain_posterior", "decomposable_models", "evidence", "fitting_model",
+    "hierarchical_models", "log_marginal", "markov_basis", "model_priors", "posterior",
     "prior_sensitivity", "refusal_posterior",
 ]  # fmt: skip

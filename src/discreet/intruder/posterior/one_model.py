@@ -9,8 +9,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from discreet.effort import Clock, Seconds
-from discreet.errors import ConvergenceWarning, DataError
+from discreet.effort import Clock, Effort, Seconds
+from discreet.errors import ConvergenceWarning, DataError, SolverError
 from discreet.intruder.posterior.average.parameters import importance_posterior
 from discreet.intruder.posterior.chains.augment import augment_posterior
 from discreet.intruder.posterior.chains.augment_walk import walk_posterior
@@ -31,6 +31,7 @@ from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 
+MOST_MATCHED, LEAST_DRAWS = 2_000_000_000, 1_000  # people times margins of all draws; draws
 THIN = 0.01  # of all points; fewer carry so much of the weight that errors cannot be trusted
 
 
@@ -70,8 +71,11 @@ def _closed(question: Question) -> Posterior:
 
 def _drawn(question: Question) -> Posterior:
     draws = question.draws
-    if draws is None:  # as many as the largest standard error of a probability takes
-        draws = math.ceil(0.25 / (question.standard_error or 0.01) ** 2)
+    if draws is None:  # as many as the largest standard error takes, or as work allows
+        wanted = math.ceil(0.25 / (question.standard_error or 0.01) ** 2)
+        matched = max(1, question.release.total or 0) * len(question.release.formula)
+        allowed = Effort(question.effort).of(MOST_MATCHED // matched)
+        draws = max(LEAST_DRAWS, min(wanted, allowed))
     return decomposable_posterior(
         question.release, question.cells, draws=draws, seed=question.seed, **question.limits
     )
@@ -130,19 +134,25 @@ WAYS = (CLOSED, DRAWS, SUM, CHAINS, IMPORTANCE, AUGMENTATION, WALK)
 def believe(question: Question) -> Posterior:
     """By the first way that fits and is not too much to do: exact ones, then sampling.
 
+    Under the decomposable model of the release that is by independent tables, however many
+    variables there are.
+
     Importance sampling is left for data augmentation where a few points carry most of the weight.
     """
     if question.draws is not None:
         return DRAWS(question)
-    *others, last = [CLOSED] * question.closed + (
-        [IMPORTANCE, AUGMENTATION, WALK] if question.cell_weights is None else [SUM, CHAINS]
-    )
+    if question.closed:
+        *others, last = CLOSED, SUM, DRAWS
+    elif question.cell_weights is None:
+        *others, last = IMPORTANCE, AUGMENTATION, WALK
+    else:
+        *others, last = SUM, CHAINS
     for way in others:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             try:
                 found = way(question)
-            except DataError:
+            except (DataError, SolverError):
                 continue
         if not _thin(found):
             for warning in caught:

@@ -5,7 +5,7 @@
                      held, the others drawn one after the other within the bounds that these leave,
                      and accepted by Metropolis-Hastings (after Dobra 2012; Chen, Dinwoodie &
                      Sullivant 2006)
-    small shapes     slides along a minimal Markov basis
+    moves="basis"    slides along a minimal Markov basis, with fills where it may not be complete
 
 A slide draws how far to go along a move from its exact distribution. A fill sometimes holds
 nothing, and no bound excludes a table that fits: from any table every other can be proposed, so

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.effort import UNLIMITED, Clock
 from discreet.errors import DataError, InconsistentRelease, SolverError
-from discreet.intruder.posterior.chains.markov_bases import DEGREES, minimal_basis
+from discreet.intruder.posterior.chains.basis import markov_basis
 from discreet.intruder.posterior.chains.table_moves import (
     MOST_COLUMNS,
     Kernel,
@@ -27,7 +27,6 @@ from discreet.intruder.tables.split import NOTHING_FITS, Ints, Split, System
 from discreet.look.words import plural
 from discreet.release.release import Release
 from discreet.table.keys import Codes
-from discreet.table.lattice import bits
 from discreet.table.table import Table
 
 if TYPE_CHECKING:
@@ -181,10 +180,12 @@ def _walker(
     ways = fills(system, sizes, None if basis else kernel, rng)
     states = _starts(system, space, ways, start, rngs, clock)
     if basis:
-        moves = _basis(release, system)
-        return Walker(space, (listed(moves, system), ways), slides, 0.0, states, rngs)
-    moves = cubes(release, system, rng)
-    if kernel is not None:
+        moves, complete = _basis(release, system)
+        if complete:
+            return Walker(space, (listed(moves, system), ways), slides, 0.0, states, rngs)
+    else:
+        moves = cubes(release, system, rng)
+    if kernel is not None and not basis:
         count = min(CIRCUITS, 20_000 // max(1, kernel.freedom))
         moves = np.unique(np.concatenate([moves, kernel.circuits(count, rng)]), axis=0)
     if not len(moves):
@@ -208,23 +209,12 @@ def listed(moves: Ints, system: System) -> Moves:
     )
 
 
-def _basis(release: Release, system: System) -> Ints:
-    """A minimal Markov basis, the moves within the block."""
-    shape = release.axes.sizes
-    margins = [tuple(bits(s)) for s in release.formula.sets]
-    pairs = sorted(margins) == [(0, 1), (0, 2), (1, 2)]
-    degree = DEGREES.get(tuple(sorted(shape)), 0) if pairs else 0
-    if release.formula.is_decomposable:
-        degree = 2
-    if not degree or release.known:
-        raise DataError(
-            f"no minimal Markov basis is known for {release.formula} on "
-            f"{' x '.join(map(str, shape))} cells; use moves='dynamic'."
-        )
-    moves = minimal_basis(shape, margins, degree)
-    places = np.ravel_multi_index(tuple(system.codes.T.astype(np.int64)), shape)
-    inside = np.delete(moves, places, axis=1) == 0
-    return kept(moves[inside.all(1)][:, places], system)
+def _basis(release: Release, system: System) -> tuple[Ints, bool]:
+    """A minimal Markov basis, the moves within the block, and whether they join all its tables."""
+    found = markov_basis(release)
+    places = np.ravel_multi_index(tuple(system.codes.T.astype(np.int64)), found.shape)
+    inside = np.delete(found.moves, places, axis=1) == 0
+    return kept(found.moves[inside.all(1)][:, places], system), found.complete
 
 
 def _starts(
