@@ -2,15 +2,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: run test serve setup check docs bench clean
+.PHONY: run test serve setup check style types suite docs bench clean
 
 run: setup  ## assess the embedded example and write its report
 	@mkdir -p out
 	@$(BIN)/discreet assess example:tract --release "Race*Income + Income*Gender" \
 	  --html out/tract.html || [ $$? -eq 1 ]
 
-test: setup check  ## every check and every test
-	$(BIN)/python -m pytest -n auto --dist worksteal
+test: setup style  ## every check and every test; types are checked beside the tests
+	@$(MAKE) --no-print-directory -j2 types suite
 
 serve: setup  ## the table server on the embedded example, until Ctrl-C
 	@mkdir -p out
@@ -24,11 +24,18 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e ".[test]"
 	@touch $@
 
-check: setup  ## style, types, layers
+check: style types  ## style, layers, types
+
+style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+types: setup
+	$(BIN)/mypy
+
+suite: setup
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 docs: setup  ## the documentation as a site in site/
 	$(BIN)/mkdocs build --strict

@@ -10,6 +10,7 @@ from discreet.cli.accounts import accounts_command
 from discreet.cli.assess import assess_command
 from discreet.cli.bounds import bounds_command
 from discreet.cli.check import check_command
+from discreet.cli.choose import choose_command
 from discreet.cli.compare import compare_command
 from discreet.cli.count import count_command
 from discreet.cli.diff import diff_command
@@ -25,6 +26,7 @@ from discreet.cli.policy import policy_command
 from discreet.cli.posterior import posterior_command
 from discreet.cli.publish import publish_command
 from discreet.cli.serve import serve_command
+from discreet.cli.together import together_command
 from discreet.cli.uniques import uniques_command
 from discreet.cli.widths import widths_command
 
@@ -61,6 +63,7 @@ for command in (
     assess_command,
     bounds_command,
     check_command,
+    choose_command,
     compare_command,
     count_command,
     diff_command,
@@ -74,6 +77,7 @@ for command in (
     posterior_command,
     publish_command,
     serve_command,
+    together_command,
     uniques_command,
     widths_command,
 ):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.decision.compare.compared import MEANING
 from discreet.look.words import number, percent, plural
+from discreet.report.limits import limits_section
 from discreet.report.page import (
     HTML,
     TERMINAL,
@@ -19,20 +19,18 @@ from discreet.report.page import (
     Rows,
     Say,
     Section,
-    Slider,
 )
 
 if TYPE_CHECKING:
     from discreet.decision.compare.compared import Compared
 
-MOST_STOPS = 12
 SAME = "The table below has the same figures."
 
 
 def compared_page(found: Compared) -> Page:
     """The choice, the map, every mask, the choice at other limits, how masks were made."""
     made = [one for one in found.tried if one.failed is None]
-    sections = [_map(found), _masks(found), _limits(found), _made(found)]
+    sections = [_map(found), _masks(found), limits_section(found), _made(found)]
     if found.plan.readers:
         sections.insert(2, _users(found))
     return Page(
@@ -101,36 +99,6 @@ def _users(found: Compared) -> Section:
     return Section(
         "Who is served", [Points(needs), rows, *(Say(text) for text in found.unserved())]
     )
-
-
-def _limits(found: Compared) -> Section:
-    """The choice at every limit where it changes, and at the policy's."""
-    steps = dict(found.steps) | {found.limit: found.best}
-    limits = sorted(steps)
-    if len(limits) > MOST_STOPS:
-        nearest = sorted(limits, key=lambda at: abs(limits.index(at) - limits.index(found.limit)))
-        limits = sorted(nearest[:MOST_STOPS])
-    stops = []
-    for place, limit in enumerate(limits):
-        choice = found.at(limit)
-        chart = Chart(f"map-{place}", partial(_at, found, limit), f"The map at {number(limit)}.")
-        stops.append((number(limit), [Say(f"{choice}"), chart]))
-    rows = Rows(
-        "From which limit on each mask is the choice",
-        ["limit"],
-        [[number(limit)] for limit in sorted(steps)],
-        ["choice"],
-        [[steps[limit] or "nothing"] for limit in sorted(steps)],
-        every=len(steps),
-        words=["choice"],
-        short=60,
-    )
-    slider = Slider("limit", "risk limit", stops, limits.index(found.limit), on=HTML)
-    return Section("If the limit were another", [slider, rows])
-
-
-def _at(found: Compared, limit: float, **options: Any) -> Any:
-    return found.at(limit).plot(**options)
 
 
 def _made(found: Compared) -> Section:

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.decision.users.choose import choose
-from discreet.decision.users.users import Measured, Outlook, identified, tightness, true_table
+from discreet.decision.users.measured import Measured
+from discreet.decision.users.measures import identified, tightness, true_table
+from discreet.decision.users.outlook import Outlook
 from discreet.errors import DataError, SolverError
 from discreet.look.theme import NARROW
 from discreet.release.release import Release
@@ -72,7 +74,11 @@ def test_meeks_example_of_equal_utility_takes_the_lower_risk():
 def test_the_json():
     found = json.loads(json.dumps(chosen([(0.1, 1), (0.7, 2), (math.inf, 3)], 0.5).to_json()))
     assert found["best"] == "0"
-    assert found["masks"][1] == {"name": "1", "risk": 0.7, "utility": 2.0, "verdict": "FAIL"}
+    shown = {key: found["masks"][1][key] for key in ("name", "risk", "utility", "verdict")}
+    assert shown == {"name": "1", "risk": 0.7, "utility": 2.0, "verdict": "FAIL"}
+    assert found["steps"] == [
+        {"limit": 0.1, "best": "0"}, {"limit": 0.7, "best": "1"}, {"limit": None, "best": "2"},
+    ]  # fmt: skip
     assert found["masks"][2]["risk"] is None
     assert found["efficient"] == ["0", "1", "2"]
 

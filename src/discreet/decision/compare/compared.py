@@ -12,7 +12,8 @@ from discreet.decision.compare.tried import Tried
 from discreet.decision.law.assess import Provenance
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
-from discreet.decision.users.choose import Choice, Mask, best_of
+from discreet.decision.users.choose import Choice, best_of
+from discreet.decision.users.mask import Mask
 from discreet.errors import DataError
 from discreet.look.result import Paged
 from discreet.look.words import number, plural

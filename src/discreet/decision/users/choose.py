@@ -8,15 +8,22 @@ Nothing if no mask is within (Dobra, Fienberg & Trottini 2003, reply to the disc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from discreet.decision.law.verdict import Verdict
-from discreet.decision.users.users import Measured, User, data_utility, disclosure_risk
-from discreet.errors import DataError, SolverError
-from discreet.look.result import Result
+from discreet.decision.users.mask import Mask
+from discreet.decision.users.measured import Measured, data_utility, disclosure_risk
+from discreet.decision.users.outlook import finite
+from discreet.decision.users.users import User
+from discreet.decision.users.usersfile import Users
+from discreet.errors import ConvergenceWarning, DataError, DisclosureError, SolverError
+from discreet.look.result import Paged
 from discreet.look.words import number, plural
 from discreet.release.release import Release
 from discreet.table.cells import frame
@@ -26,35 +33,11 @@ ALIKE = 1e-9  # utilities as near as this, relatively, are the same
 Judge = User | Sequence[User] | Callable[[Any], float | Measured | None]
 
 
-@dataclass(frozen=True)
-class Mask:
-    """A candidate: its risk, None if it is not known, and what it is worth."""
-
-    name: str
-    risk: float | None
-    utility: float
-    within: bool
-    exact: bool = True
-
-    @property
-    def verdict(self) -> Verdict:
-        """REVIEW if the risk is not known, or within the limit by a sample only."""
-        if self.risk is None or (self.within and not self.exact):
-            return Verdict.REVIEW
-        return Verdict.PASS if self.within else Verdict.FAIL
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "risk": self.risk if self.risk is None or math.isfinite(self.risk) else None,
-            "utility": self.utility if math.isfinite(self.utility) else None,
-            "verdict": str(self.verdict),
-        }
-
-
 @dataclass(frozen=True, eq=False)
-class Choice(Result):
+class Choice(Paged):
     """All masks, and the best one, if any is within the limit.
+
+    `said` is what a users file says of each user.
 
     >>> import discreet as dc
     >>> table = dc.load("example:tract")
@@ -68,6 +51,7 @@ class Choice(Result):
     masks: tuple[Mask, ...]
     limit: float
     chosen: Mask | None
+    said: tuple[tuple[str, str], ...] = ()
 
     @property
     def best(self) -> str | None:
@@ -75,14 +59,50 @@ class Choice(Result):
 
     @property
     def verdict(self) -> Verdict:
-        """That of the best mask; FAIL if nothing may be released."""
-        return Verdict.FAIL if self.chosen is None else self.chosen.verdict
+        """That of the best mask; FAIL if nothing may be released, or nothing is best.
+
+        REVIEW if none is chosen, but some that keep the limit could not be weighed.
+        """
+        if self.chosen is None and self._unweighed:
+            return Verdict.REVIEW
+        if self.chosen is None or self.chosen.nothing:
+            return Verdict.FAIL
+        return self.chosen.verdict
+
+    def at(self, limit: float) -> Choice:
+        """The choice from the same masks at another limit."""
+        masks = tuple(
+            replace(mask, within=mask.risk is not None and mask.risk <= limit)
+            for mask in self.masks
+        )
+        return Choice(masks, limit, best_of(masks), self.said)
+
+    @property
+    def steps(self) -> tuple[tuple[float, str | None], ...]:
+        """From which limit on each mask is the choice."""
+        known = [mask for mask in self.masks if mask.risk is not None and not mask.why]
+        found: list[tuple[float, str | None]] = []
+        for limit in sorted({mask.risk for mask in known if mask.risk is not None}):
+            best = self.at(limit).best
+            if not found or found[-1][1] != best:
+                found.append((limit, best))
+        return tuple(found)
+
+    @property
+    def _unweighed(self) -> int:
+        """How many keep the limit, with a utility that is not known."""
+        return sum(mask.within and bool(mask.why) for mask in self.masks)
+
+    @property
+    def sampled(self) -> bool:
+        """Does the choice rest on a sample?"""
+        return self.chosen is not None and not self.chosen.exact
 
     @property
     def efficient(self) -> tuple[Mask, ...]:
         """What some limit would choose, least risk first: nothing else is better in both."""
         found: list[Mask] = []
-        known = [(mask.risk, mask) for mask in self.masks if mask.risk is not None]
+        known = [(m.risk, m) for m in self.masks if m.risk is not None and not m.why]
         for _, mask in sorted(known, key=lambda pair: (pair[0], -pair[1].utility)):
             if not found or _more(mask.utility, found[-1].utility):
                 found.append(mask)
@@ -97,12 +117,25 @@ class Choice(Result):
         within = sum(mask.within for mask in self.masks)
         many = f"{within} of {plural(len(self.masks), 'mask')}"
         limit = f"the risk limit {_value(self.limit)}"
+        if self.chosen is None and self._unweighed:
+            return (
+                f"{self.verdict.symbol} {self.verdict}: release nothing yet; {many} "
+                f"{'keeps' if within == 1 else 'keep'} {limit}, of a utility that is not known."
+            )
         if self.chosen is None:
             return f"{self.verdict.symbol} {self.verdict}: release nothing; no mask keeps {limit}."
+        if self.chosen.nothing:
+            return (
+                f"{self.verdict.symbol} {self.verdict}: release nothing; {many} "
+                f"{'keeps' if within == 1 else 'keep'} {limit}, and none is worth "
+                "more than nothing."
+            )
+        by = ", by a sample" if self.sampled else ""
+        most = "the highest utility" + (" that is known" if self._unweighed else "")
         return (
             f"{self.verdict.symbol} {self.verdict}: release {self.best}; {many} "
-            f"{'keeps' if within == 1 else 'keep'} {limit}, and it has the highest utility, "
-            f"{_value(self.chosen.utility)}, with a risk of {_value(self.chosen.risk or 0)}."
+            f"{'keeps' if within == 1 else 'keep'} {limit}, and it has {most}, "
+            f"{_value(self.chosen.utility)}, with a risk of {_value(self.chosen.risk or 0)}{by}."
         )
 
     def to_frame(self, kind: str = "pandas") -> Any:
@@ -112,6 +145,8 @@ class Choice(Result):
                 "name": [mask.name for mask in self.masks],
                 "risk": [math.nan if m.risk is None else m.risk for m in self.masks],
                 "utility": [mask.utility for mask in self.masks],
+                "risk_error": [mask.risk_error for mask in self.masks],
+                "utility_error": [mask.utility_error for mask in self.masks],
                 "within": [mask.within for mask in self.masks],
                 "verdict": [str(mask.verdict) for mask in self.masks],
                 "chosen": [mask is self.chosen for mask in self.masks],
@@ -122,10 +157,12 @@ class Choice(Result):
     def to_json(self) -> dict[str, Any]:
         return {
             "limit": self.limit if math.isfinite(self.limit) else None,
-            "masks": [mask.to_json() for mask in self.masks],
+            "masks": [mask.details() for mask in self.masks],
             "best": self.best,
             "verdict": str(self.verdict),
             "efficient": [mask.name for mask in self.efficient],
+            "steps": [{"limit": finite(limit), "best": best} for limit, best in self.steps],
+            "users": [{"name": name, "said": text} for name, text in self.said],
         }
 
     def plot(self, **options: Any) -> Any:
@@ -140,18 +177,21 @@ class Choice(Result):
 def choose(
     masks: Mapping[str, Any] | Iterable[Release],
     *,
-    risk: Judge,
+    risk: Judge | Users,
     utility: Judge | None = None,
     limit: float,
+    scales: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> Choice:
     """The mask to release.
 
-    `risk` and `utility` are users (of intruders the worst counts, scientists weigh alike), or a
-    function of the release. A risk of None, or one that a solver did not find, is not known, and
-    the mask is not chosen. Without a `utility`, the number of margins released. Of masks alike in
-    both, the one listed first.
+    `risk` and `utility` are users (of intruders the worst counts, times their `scales`, scientists
+    weigh alike unless they have `weights`), or a function of the release; or `risk` is a users file
+    with both. A risk of None, or one that could not be worked out, is not known, and the mask is
+    not chosen. Without a `utility`, the number of margins released. Of masks alike in both, the one
+    listed first.
 
-    >>> from discreet.decision.users.users import tightness
+    >>> from discreet.decision.users.measures import tightness
     >>> from discreet.table.load import load
     >>> table = load("example:tract")
     >>> formulas = ["Race + Income + Gender", "Race + Income*Gender", "Race*Income + Gender"]
@@ -162,13 +202,26 @@ def choose(
     listed = _named(masks)
     if math.isnan(limit):
         raise DataError("the risk limit is not a number; give one.")
-    found = tuple(_judged(name, mask, risk, utility, limit) for name, mask in listed.items())
-    return Choice(found, limit, best_of(found))
+    said: tuple[tuple[str, str], ...] = ()
+    if isinstance(risk, Users):
+        if utility is not None or scales is not None or weights is not None:
+            raise DataError("a users file has the scientists, scales and weights; give it alone.")
+        users, said = risk, risk.said
+        scales, weights = users.scales, users.weights or None
+        risk, utility = users.intruders, users.scientists or None
+    failed: list[DisclosureError] = []
+    found = tuple(
+        _judged(name, mask, risk, utility, limit, scales, weights, failed)
+        for name, mask in listed.items()
+    )
+    if failed and all(mask.why for mask in found) and not isinstance(failed[0], SolverError):
+        raise failed[0]  # of none it can be worked out: the users are wrong, not the masks
+    return Choice(found, limit, best_of(found), said)
 
 
 def best_of(masks: Sequence[Mask]) -> Mask | None:
     """The most useful one within the limit; of those alike the least risk, then the first."""
-    within = [(mask.risk, mask) for mask in masks if mask.within and mask.risk is not None]
+    within = [(m.risk, m) for m in masks if m.within and m.risk is not None and not m.why]
     most = max((mask.utility for _, mask in within), default=0.0)
     useful = [pair for pair in within if not _more(most, pair[1].utility)]
     return min(useful, key=lambda pair: pair[0])[1] if useful else None
@@ -182,27 +235,73 @@ def _more(a: float, b: float) -> bool:
     return a > b and not math.isclose(a, b, rel_tol=ALIKE)
 
 
-def _judged(name: str, mask: Any, risk: Judge, utility: Judge | None, limit: float) -> Mask:
+def _judged(
+    name: str,
+    mask: Any,
+    risk: Judge,
+    utility: Judge | None,
+    limit: float,
+    scales: ArrayLike | None,
+    weights: ArrayLike | None,
+    failed: list[DisclosureError],
+) -> Mask:
     taken: Any = None
-    with suppress(SolverError):  # a risk that could not be worked out is not known
+    worth: Any = None
+    before = len(failed)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         if isinstance(risk, (User, Sequence)):
-            taken = disclosure_risk(mask, *_users(risk))
+            with _noted(failed):
+                taken = disclosure_risk(mask, *_users(risk), scales=scales)
         else:
-            taken = risk(mask)
-    if utility is None:
-        worth: Any = margin_utility(mask).released
-    elif isinstance(utility, (User, Sequence)):
-        worth = data_utility(mask, *_users(utility))
-    else:
-        worth = utility(mask)
-    exact = all(part.exact for part in (taken, worth) if isinstance(part, Measured))
+            with suppress(SolverError):  # a risk that could not be worked out is not known
+                taken = risk(mask)
+        if utility is None:
+            worth = margin_utility(mask).released
+        elif isinstance(utility, (User, Sequence)):
+            worth = -math.inf
+            with _noted(failed):
+                worth = data_utility(mask, *_users(utility), weights=weights)
+        else:
+            worth = utility(mask)
+    why = " ".join(dict.fromkeys(map(str, failed[before:])))
+    for warning in caught:
+        if not issubclass(warning.category, ConvergenceWarning):
+            warnings.warn(warning.message, stacklevel=3)
+    doubts = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
     value = None if taken is None else float(taken)
     if worth is None or math.isnan(float(worth)) or (value is not None and math.isnan(value)):
         raise DataError(
             f"the risk of {name} is {value} and its utility {worth}; give numbers, or None for a "
             "risk that is not known."
         )
-    return Mask(name, value, float(worth), value is not None and value <= limit, exact)
+    risks, worths = (
+        part if isinstance(part, Measured) else Measured(0.0, ()) for part in (taken, worth)
+    )
+    return Mask(
+        name,
+        value,
+        float(worth),
+        value is not None and value <= limit,
+        risks.exact and worths.exact,
+        risks.standard_error,
+        worths.standard_error,
+        why,
+        tuple(dict.fromkeys(doubts)),
+        risks.outlooks,
+        worths.outlooks,
+        isinstance(mask, Release) and not mask.formula.sets,
+        str(mask.formula) if isinstance(mask, Release) else None,
+    )
+
+
+@contextmanager
+def _noted(failed: list[DisclosureError]) -> Iterator[None]:
+    """What cannot be worked out of one mask may be of another."""
+    try:
+        yield
+    except DisclosureError as error:
+        failed.append(error)
 
 
 def _users(given: User | Sequence[User]) -> Sequence[User]:

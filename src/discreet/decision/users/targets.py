@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -48,7 +48,7 @@ class Target:
 def cell_targets(
     table: Table, cells: Cells | None = None, model: Model | str = "saturated"
 ) -> tuple[Target, ...]:
-    """The count of each cell, of all cells by default.
+    """The count of each cell, of the table or of a margin; by default of all cells.
 
     >>> from discreet.table.load import load
     >>> table = load("example:tract")
@@ -70,7 +70,7 @@ def cell_targets(
             partial(believed, row=row),
             int(count),
         )
-        for row, count in enumerate(table.lookup(asked.codes))
+        for row, count in enumerate(table.margin(asked.names).lookup(asked.codes))
     )
 
 
@@ -117,6 +117,40 @@ def function_target(
 
     truth = function(table.dense())
     return Target(name, believed, truth.item() if isinstance(truth, np.generic) else truth)
+
+
+def margin_target(
+    table: Table,
+    name: str,
+    names: Sequence[str],
+    function: Callable[[Ints], Any],
+    model: Model | str = "saturated",
+) -> Target:
+    """The same of a margin, an array over `names`: known where the margin is released.
+
+    >>> from discreet.table.load import load
+    >>> table = load("example:tract")
+    >>> women = margin_target(table, "Black women", ["Gender", "Race"], lambda t: t[1, 1])
+    >>> women.truth, women.believe(Release.margins(table, "Gender*Race"))
+    (21, Belief(1 value: most probable 21 with 1.0000, mean 21, exact))
+    """
+    places = table.axes.places(names)
+    others = tuple(place for place in range(len(table.names)) if place not in places)
+    order = np.argsort(np.argsort(places))
+
+    def summed(counts: Ints) -> Any:
+        return function(counts.sum(others).transpose(order))
+
+    listed = function_target(table, name, summed, model)
+
+    def believed(release: Release) -> Held:
+        _check(table, release)
+        if release.formula.contains(names):
+            value = function(release.table(names).dense())
+            return Belief.discrete([value], [1.0])
+        return listed.believe(release)
+
+    return Target(name, believed, listed.truth)
 
 
 def _model(model: Model | str) -> Model:

@@ -1,158 +1,56 @@
-"""Those who use a release, and what the agency loses by what they do.
-
-    DR = sum over j of Pr(a_j) E L_A(a_j, truth)       (1), j = 1 if the intruder goes on, else 0
-    DU = - sum over j of Pr(a_j) E L_A(a_j, truth)     (2), the same of a scientist
+"""Those who use a release: what each wants to know, and what the agency loses by what they do.
 
 Section 3 of Dobra, Fienberg & Trottini 2003 (BS7). A user goes on, a_1, if the uncertainty of the
-best estimate is at most the user's threshold. (2) prints a_1 in every term; the sum runs over both.
+best estimate is at most the user's threshold, and gives up, a_0, if not.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from discreet.decision.users.targets import Target, cell_targets, table_target
+from discreet.decision.users.again import drawn_again
+from discreet.decision.users.outlook import Floats, Outlook, largest, times
+from discreet.decision.users.targets import Target
+from discreet.decision.users.threshold import Given, Threshold
+from discreet.decision.users.ties import tied
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import check_lengths, checked_mass, plain
-from discreet.intruder.belief.belief import Belief, Kind
-from discreet.intruder.posterior.whole_table import Model
-from discreet.look.result import Result
+from discreet.intruder.belief.belief import Belief
+from discreet.intruder.posterior.whole_table import Held
 from discreet.look.words import plural
-from discreet.risk.uncertainty.base import Uncertainty, points
+from discreet.risk.uncertainty.base import Best, Uncertainty, points
 from discreet.risk.uncertainty.named import as_uncertainty
-from discreet.table.cells import frame
-from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-CLOSE = 1e-12
 Cost = Callable[[bool, Any, Any], float]  # of: goes on?, estimate, truth
-Given = Any  # a number, draws, a Belief, or a survival function
-
-
-@dataclass(frozen=True, eq=False)
-class Threshold:
-    """The largest uncertainty at which a user goes on: known, or a distribution.
-
-    >>> Threshold.of(0.5).chance(0.5), Threshold.of([0.2, 0.4, 0.6, 0.8]).chance(0.5)
-    (1.0, 0.5)
-    """
-
-    survival: Callable[[float], float]
-
-    @classmethod
-    def of(cls, given: Given) -> Threshold:
-        """A number, an array of draws, a `Belief`, or Pr(threshold >= u) as a function of u."""
-        if isinstance(given, Threshold):
-            return given
-        if callable(given):
-            return cls(given)
-        if isinstance(given, Belief):
-            return cls(lambda u: _at_least(given, u))
-        if np.ndim(given):
-            draws = Belief.draws(given)
-            return cls(lambda u: _at_least(draws, u))
-        known = float(given)
-        if math.isnan(known):
-            raise DataError("the threshold is not a number; give one, or math.inf.")
-        return cls(lambda u: float(u <= known + CLOSE * max(1.0, abs(known))))
-
-    def chance(self, uncertainty: float) -> float:
-        """The probability that the user goes on."""
-        found = float(self.survival(uncertainty))
-        if not -CLOSE <= found <= 1 + CLOSE:
-            raise DataError(
-                f"the threshold is above {uncertainty:g} with probability {found}; give a function "
-                "with values from 0 to 1."
-            )
-        return min(1.0, max(0.0, found))
-
-
-def _at_least(belief: Belief, u: float) -> float:
-    if math.isinf(u):
-        return float(u < 0)
-    slack = 0.0 if belief.kind is Kind.DENSITY else CLOSE * max(1.0, abs(u))
-    return belief.probability((u - slack, math.inf))
-
-
-@dataclass(frozen=True, eq=False)
-class Outlook(Result):
-    """What the agency expects of one user of a release, target by target.
-
-    >>> import discreet as dc
-    >>> table = dc.load("example:tract")
-    >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
-    >>> outlook = dc.users.identified(table).outlook(release)
-    >>> outlook
-    Outlook(guesses a cell: 18 targets, goes on with probability 1, expected loss 0.333333)
-    >>> outlook.to_frame()[["target", "estimate", "uncertainty"]].head(2).round(3)
-                                target  estimate  uncertainty
-    0       Male, White, up to $10,000        86        0.905
-    1  Male, White, $10,001 to $25,000        66        0.900
-    """
-
-    user: str
-    targets: tuple[str, ...]
-    chances: Floats
-    estimates: tuple[Any, ...]
-    uncertainty: Floats
-    tries: Floats
-    loss_if_tried: Floats
-    loss_if_not: Floats
-    exact: bool
-
-    @property
-    def losses(self) -> Floats:
-        """The expected loss with each target."""
-        return _times(self.tries, self.loss_if_tried) + _times(1 - self.tries, self.loss_if_not)
-
-    @property
-    def loss(self) -> float:
-        """The expected loss: (1) of an intruder, minus (2) of a scientist."""
-        return float(_times(self.chances, self.losses).sum())
-
-    def to_frame(self, kind: str = "pandas") -> Any:
-        """One row a target."""
-        single = all(isinstance(each, (int, float, str, np.generic)) for each in self.estimates)
-        columns: dict[str, Any] = {"target": list(self.targets), "chance": self.chances}
-        if single:
-            columns["estimate"] = [plain(each) for each in self.estimates]
-        columns |= {"uncertainty": self.uncertainty, "tries": self.tries, "loss": self.losses}
-        return frame(columns, kind)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "user": self.user,
-            "targets": len(self.targets),
-            "tries": float(self.chances @ self.tries),
-            "loss": _finite(self.loss),
-            "exact": self.exact,
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"Outlook({self.user}: {plural(len(self.targets), 'target')}, goes on with probability "
-            f"{self.chances @ self.tries:.4g}, expected loss {self.loss:.6g}"
-            f"{'' if self.exact else ', sampled'})"
-        )
+Targets = Target | Iterable[Target]
 
 
 @dataclass(frozen=True, eq=False)
 class User:
     """An intruder or a scientist: targets, a loss, a threshold, and what the agency loses by it.
 
-    >>> from discreet.release.release import Release
-    >>> from discreet.table.load import load
-    >>> table = load("example:tract")
-    >>> user = User.of("a guesser", cell_targets(table, table.small(), "uniform"), loss="zero-one",
-    ...     threshold=0.6, cost=lambda tries, estimate, truth: tries and estimate == truth)
-    >>> user.outlook(Release.margins(table, "Race*Income + Income*Gender"))
-    Outlook(a guesser: 4 targets, goes on with probability 0.25, expected loss 0)
+    With a class of priors, `targets` are believed under the first of `priors`.
+
+    >>> import discreet as dc
+    >>> table = dc.load("example:tract")
+    >>> models = ("uniform", "release")
+    >>> user = dc.users.User.of(
+    ...     "a guesser",
+    ...     {model: dc.users.cell_targets(table, table.small(), model) for model in models},
+    ...     loss="zero-one", threshold=0.6,
+    ...     cost=lambda tries, guess, truth: tries and guess == truth)
+    >>> outlook = user.outlook(dc.Release.margins(table, "Race*Income + Income*Gender"))
+    >>> outlook
+    Outlook(a guesser under release: 4 targets, goes on with probability 1, expected loss 0.75)
+    >>> outlook.by_prior
+    (('uniform', 0.125), ('release', 0.75))
     """
 
     name: str
@@ -161,12 +59,13 @@ class User:
     loss: Uncertainty
     threshold: Threshold
     cost: Cost
+    priors: tuple[tuple[str, tuple[Target, ...]], ...] = ()
 
     @classmethod
     def of(
         cls,
         name: str,
-        targets: Target | Iterable[Target],
+        targets: Targets | Mapping[str, Targets],
         *,
         loss: str | Uncertainty | Callable[[Any, Any], float],
         cost: Cost,
@@ -176,35 +75,87 @@ class User:
         """`chances` are those of the targets, alike if not given; by default the user goes on.
 
         `cost` is the agency's loss by: goes on?, the best estimate, the truth. It may be negative.
+        A mapping from priors to the same targets is a class of priors: the worst one counts.
         """
-        listed = (targets,) if isinstance(targets, Target) else tuple(targets)
-        if not listed:
+        given = targets if isinstance(targets, Mapping) else {"": targets}
+        listed = {prior: _listed(each) for prior, each in given.items()}
+        first = next(iter(listed.values()), ())
+        if not first:
             raise DataError(f"{name} has no target; give at least one.")
+        for prior, each in listed.items():
+            if [target.name for target in each] != [target.name for target in first]:
+                raise DataError(
+                    f"{name} has other targets under {prior} than under {next(iter(listed))}; give "
+                    "the same ones under each prior."
+                )
         return cls(
             name,
-            listed,
-            _shares(chances, listed, "chance", "targets"),
+            first,
+            shares_of(chances, first, "chance", "targets"),
             as_uncertainty(loss),
             Threshold.of(threshold),
             cost,
+            tuple(listed.items()),
         )
 
     def outlook(self, release: Any) -> Outlook:
-        """What this user is expected to do with a release, and what the agency loses by it."""
-        best = [self.loss.best(target.believe(release)) for target in self.targets]
-        pairs = list(zip(self.targets, best, strict=True))
-        known = all(not isinstance(t.truth, Belief) or t.truth.exact for t in self.targets)
-        return Outlook(
+        """What this user is expected to do with a release, and what the agency loses by it.
+
+        Under a class of priors the largest loss: most risk of an intruder, least utility to a
+        scientist. Estimates that are equally good are taken equally often.
+        """
+        found = [self._under(release, *each) for each in self.priors or (("", self.targets),)]
+        worst = max(found, key=lambda outlook: outlook.loss)
+        if len(found) == 1:
+            return worst
+        return dataclasses.replace(
+            worst,
+            exact=all(outlook.exact for outlook in found),
+            standard_error=largest([outlook.standard_error for outlook in found]),
+            by_prior=tuple((outlook.prior, outlook.loss) for outlook in found),
+        )
+
+    def _under(self, release: Any, prior: str, targets: Sequence[Target]) -> Outlook:
+        beliefs = [target.believe(release) for target in targets]
+        best = [self.loss.best(belief) for belief in beliefs]
+        known = all(not isinstance(t.truth, Belief) or t.truth.exact for t in targets)
+        rows = list(zip(targets, beliefs, best, strict=True))
+        lost = np.array([self._lost(*row) for row in rows])
+        sampled = [row for row in rows if not row[2].exact]
+        outlook = Outlook(
             self.name,
-            tuple(target.name for target in self.targets),
+            tuple(target.name for target in targets),
             self.chances,
             tuple(each.estimate for each in best),
             np.array([each.uncertainty for each in best]),
             np.array([self.threshold.chance(each.uncertainty) for each in best]),
-            np.array([self._expected(True, each.estimate, target) for target, each in pairs]),
-            np.array([self._expected(False, each.estimate, target) for target, each in pairs]),
-            known and all(each.exact for each in best),
+            lost[:, 0],
+            lost[:, 1],
+            known and not sampled,
+            prior=prior,
         )
+        if prior:
+            outlook = dataclasses.replace(outlook, by_prior=((prior, outlook.loss),))
+        if not sampled:
+            return outlook
+        errors = [0.0 if row[2].exact else self._error(*row[:2]) for row in rows]
+        return dataclasses.replace(outlook, standard_error=float(self.chances @ errors))
+
+    def _lost(self, target: Target, belief: Held, best: Best) -> tuple[float, float]:
+        """The agency's expected loss if the user goes on, and if not."""
+        estimates = tied(self.loss, belief, best)
+        tried = [self._expected(True, estimate, target) for estimate in estimates]
+        return sum(tried) / len(tried), self._expected(False, best.estimate, target)
+
+    def _error(self, target: Target, belief: Held) -> float:
+        """How far the expected loss moves if the belief is sampled again; nan if not known."""
+        losses = []
+        for again in drawn_again(belief):
+            best = self.loss.best(again)
+            chance = self.threshold.chance(best.uncertainty)
+            lost = np.array(self._lost(target, again, best))
+            losses.append(times(np.array([chance, 1 - chance]), lost).sum())
+        return float(np.std(losses, ddof=1)) if losses else math.nan
 
     def _expected(self, tries: bool, estimate: Any, target: Target) -> float:
         """The agency's loss, over what it does not know of the truth."""
@@ -220,7 +171,8 @@ class User:
         return found
 
     def __repr__(self) -> str:
-        return f"User({self.name}: {plural(len(self.targets), 'target')})"
+        under = f" under {plural(len(self.priors), 'prior')}" if len(self.priors) > 1 else ""
+        return f"User({self.name}: {plural(len(self.targets), 'target')}{under})"
 
 
 def own_loss(loss: str | Uncertainty | Callable[[Any, Any], float], idle: float) -> Cost:
@@ -235,152 +187,8 @@ def own_loss(loss: str | Uncertainty | Callable[[Any, Any], float], idle: float)
     return lambda tries, estimate, truth: given.loss(estimate, truth) if tries else idle
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """A disclosure risk or data utility, with the users that it comes from.
-
-    >>> import discreet as dc
-    >>> table = dc.load("example:tract")
-    >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
-    >>> found = dc.users.disclosure_risk(release, dc.users.tightness(table))
-    >>> found
-    Measured(-1: bounds every cell)
-    >>> found.value, found.outlooks[0].exact
-    (-1.0, True)
-    """
-
-    value: float
-    outlooks: tuple[Outlook, ...]
-
-    @property
-    def exact(self) -> bool:
-        return all(outlook.exact for outlook in self.outlooks)
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __repr__(self) -> str:
-        users = ", ".join(outlook.user for outlook in self.outlooks)
-        return f"Measured({self.value:.6g}: {users}{'' if self.exact else '; sampled'})"
-
-
-def disclosure_risk(release: Any, *intruders: User) -> Measured:
-    """What the agency loses by the worst of several intruders.
-
-    DR = sum over j of Pr(a_j) E L_A(a_j, truth), a_1 if the intruder goes on and a_0 if not
-    (equation 1 of Dobra, Fienberg & Trottini 2003; the worst: their reply to the discussion).
-
-    >>> import discreet as dc
-    >>> table = dc.load("example:tract")
-    >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
-    >>> dc.users.disclosure_risk(release, dc.users.identified(table))
-    Measured(0.333333: guesses a cell)
-    """
-    if not intruders:
-        raise DataError("a disclosure risk needs an intruder; give at least one.")
-    found = tuple(intruder.outlook(release) for intruder in intruders)
-    return Measured(max(outlook.loss for outlook in found), found)
-
-
-def data_utility(release: Any, *users: User, weights: ArrayLike | None = None) -> Measured:
-    """What a release is worth to its users: minus the loss by each, weighted, else alike.
-
-    DU = - sum over j of Pr(a_j) E L_A(a_j, truth), a_1 if the user goes on and a_0 if not
-    (equation 2 of Dobra, Fienberg & Trottini 2003).
-
-    >>> import discreet as dc
-    >>> table = dc.load("example:blond")
-    >>> scientist = dc.users.User.of("estimates cells", dc.users.cell_targets(table),
-    ...     loss="squared", cost=dc.users.own_loss("squared", idle=100))
-    >>> dc.users.data_utility(dc.Release.margins(table, "Hair + Income"), scientist)
-    Measured(-1.02464: estimates cells)
-    """
-    if not users:
-        raise DataError("a data utility needs a user; give at least one.")
-    shares = _shares(weights, users, "weight", "users")
-    found = tuple(user.outlook(release) for user in users)
-    return Measured(-float(_times(shares, np.array([o.loss for o in found])).sum()) + 0.0, found)
-
-
-# The three measures of section 4
-
-
-def tightness(table: Table, *, most: int = 2) -> User:
-    """An intruder who bounds every cell; the risk is minus the narrowest width of a small count.
-
-    Small is from 1 to `most`; minus the total if no count is (equation 3 of Dobra, Fienberg &
-    Trottini 2003).
-
-    >>> import discreet as dc
-    >>> table = dc.load("example:tract")
-    >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
-    >>> float(dc.users.disclosure_risk(release, dc.users.tightness(table)))
-    -1.0
-    """
-    total = table.total
-
-    def cost(tries: bool, estimate: Any, truth: Any) -> float:
-        lower, upper = estimate
-        asked = (lower <= truth) & (truth <= upper) & (truth > 0) & (truth <= most)
-        return -float((upper - lower)[asked].min()) if tries and asked.any() else -float(total)
-
-    return User.of("bounds every cell", table_target(table), loss="lengths", cost=cost)
-
-
-def true_table(
-    table: Table, model: Model | str = "uniform", *, threshold: Given = math.inf
-) -> User:
-    """An intruder who weighs all tables; the risk is the probability of the true one.
-
-    1/M, of M tables that fit, if all are alike.
-
-    >>> import discreet as dc
-    >>> table = dc.load("example:blond")
-    >>> release = dc.Release.margins(table, "Hair + Income")
-    >>> risk = dc.users.disclosure_risk(release, dc.users.true_table(table))
-    >>> round(1 / risk.value), dc.count(release).tables
-    (35, 35)
-    """
-
-    def cost(tries: bool, estimate: Any, truth: Any) -> float:
-        return float(estimate.probability(truth)) if tries else 0.0
-
-    target = table_target(table, model)
-    return User.of("weighs all tables", target, loss="log", threshold=threshold, cost=cost)
-
-
-def identified(
-    table: Table,
-    model: Model | str = "saturated",
-    *,
-    below: int = 3,
-    zeros: bool = True,
-    threshold: Given = 1.0,
-) -> User:
-    """An intruder who guesses counts; the risk is the share of those below `below` guessed right.
-
-    A guess counts if its probability is at least 1 - `threshold` (equation 5 of Dobra, Fienberg &
-    Trottini 2003, who count zeros too).
-
-    >>> import discreet as dc
-    >>> table = dc.load("example:tract")
-    >>> user = dc.users.identified(table, threshold=0.3)
-    >>> dc.users.disclosure_risk(dc.Release.margins(table, "Race*Income + Income*Gender"), user)
-    Measured(0: guesses a cell)
-    """
-    cells = table.all()
-    small = (cells.counts < below) & (zeros | (cells.counts > 0))
-    each = len(cells) / max(1, int(small.sum()))
-
-    def cost(tries: bool, estimate: Any, truth: Any) -> float:
-        right = tries and estimate == truth
-        return each if right and truth < below and (zeros or truth > 0) else 0.0
-
-    targets = cell_targets(table, cells, model)
-    return User.of("guesses a cell", targets, loss="zero-one", threshold=threshold, cost=cost)
-
-
-def _shares(given: ArrayLike | None, of: Sequence[Any], one: str, what: str) -> Floats:
+def shares_of(given: ArrayLike | None, of: Sequence[Any], one: str, what: str) -> Floats:
+    """Shares that sum to 1, alike if they are not given."""
     if given is None:
         return np.full(len(of), 1 / len(of))
     shares = checked_mass(given, one, f"{one}s")
@@ -390,10 +198,5 @@ def _shares(given: ArrayLike | None, of: Sequence[Any], one: str, what: str) -> 
     return np.asarray(shares / shares.sum())
 
 
-def _times(shares: Floats, losses: Floats) -> Floats:
-    """What has no probability costs nothing, even if it is infinite."""
-    return np.where(shares > 0, shares * np.where(shares > 0, losses, 0.0), 0.0)
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
+def _listed(targets: Targets) -> tuple[Target, ...]:
+    return (targets,) if isinstance(targets, Target) else tuple(targets)
