@@ -115,7 +115,14 @@ def test_rates(tmp_path):
         (("example:estates", "--target", "State"), "State"),
         ((*ESTATES, "--group", "State"), "State"),
         ((*ESTATES, "--uncertainty", "entropie"), "no uncertainty 'entropie'"),
-        ((*ESTATES, "--uncertainty", "variance"), "labels"),
+        ((*ESTATES, "--uncertainty", "variance"), "'30+' of 'Estate' has no end"),
+        (("example:estates", "--target", "Region", "--uncertainty", "variance"), "is a label"),
+        ((*ESTATES, "--top", "90"), "about categories, not about their values"),
+        ((*ESTATES, "--within", "triangle"), "within is 'triangle'"),
+        ((*ESTATES, "--prior-worth", "9"), "give --prior or --prior-from"),
+        ((*ESTATES, "--prior-by", "Region"), "columns of --prior-from"),
+        ((*TOTAL, "--top", "9"), "--top goes with a table"),
+        ((*TOTAL, "--prior-from", "x.csv"), "--prior-from goes with a table"),
         ((*ESTATES, "--measure", "gain"), "needs the prior"),
         ((*ESTATES, "--sampling-fraction", "0"), "sampling fraction is 0"),
         ((*ESTATES, "--sampling-fraction", "nan"), "sampling-fraction is nan"),
@@ -169,3 +176,76 @@ def test_limits_that_are_none(tmp_path):
     assert "cannot read 'prior.json'" in run(*ESTATES, "--limit", 0, "--prior", broken).stderr
     flat = file(tmp_path, '{"10-19": 0.5, "20-29": 0.25, "30+": 0.25}', "flat.json")
     assert run(*ESTATES, "--limit", 0, "--prior", flat).exit_code == 0
+
+
+LAST = "Year,Estate,n\n80,10-19,50\n80,20-29,30\n80,30+,5\n81,10-19,90\n81,20-29,12\n81,30+,18\n"
+
+
+def test_categories_that_are_numbers(tmp_path):
+    asked = (*ESTATES, "--uncertainty", "variance", "--limit", "300")
+    code, found = document(*asked, "--group", "Region", "--top", 100, "--within", "uniform")
+    assert code == 1
+    assert found["targets"][0]["knowledge"] == pytest.approx(246.05655, abs=1e-4)
+    assert found["about"].endswith("each category uniform within its range")
+    assert found["notes"][0].endswith("30+ is 30 to 100.")
+    values = file(tmp_path, "Estate,value\n10-19,12\n20-29,23\n30+,70\n")
+    p = [163 / 224, 31 / 224, 30 / 224]
+    mean = p[0] * 12 + p[1] * 23 + p[2] * 70
+    expected = p[0] * 144 + p[1] * 529 + p[2] * 4900 - mean**2
+    code, found = document(*asked, "--values", values)
+    assert (code, found["targets"][0]["knowledge"]) == (0, pytest.approx(expected))
+    code, found = document(*ESTATES, "--uncertainty", "relative", "--within", "pareto:1.2765",
+                           "--limit", 0.1)  # fmt: skip
+    assert code == 0
+    assert "Pareto(1.2765)" in found["about"]
+
+
+def test_a_prior_from_comparable_data(tmp_path):
+    last = file(tmp_path, LAST)
+    asked = (*ESTATES, "--limit", "0.2", "--prior-from", last, "--prior-count", "n")
+    code, found = document(*asked, "--sampling-fraction", 0.5)
+    assert code == 0
+    assert found["elicited"]["worth"] == 205
+    q = (163 + 140) / (224 + 205)
+    assert found["targets"][0]["knowledge"] == pytest.approx(1 - 0.5 * 163 / 224 - 0.5 * q)
+    code, found = document(*asked, "--prior-worth", 20)
+    assert found["elicited"]["categories"][0]["weight"] == pytest.approx(20 * 140 / 205)
+    code, found = document(*asked, "--prior-by", "Year")
+    assert 0 < found["elicited"]["worth"] < 205
+    assert found["elicited"]["worth_error"] > 0
+    out = tmp_path / "page.html"
+    shown = run(*asked, "--prior-by", "Year", "--html", out)
+    assert "What was believed before" in shown.stdout
+    assert "of 100 people" in shown.stdout
+    assert "What was believed before" in out.read_text()
+
+
+def test_shares_worth_so_many_and_quantiles(tmp_path):
+    shares = file(tmp_path, "Estate,probability\n10-19,0.5\n20-29,0.3\n30+,0.2\n")
+    code, found = document(*ESTATES, "--prior", shares, "--prior-worth", 30, "--limit", 0.1)
+    assert found["elicited"]["worth"] == pytest.approx(30)
+    stated = file(tmp_path, "probability,quantile\n0.1,0.02\n0.5,0.05\n0.9,0.1\n")
+    rates = ("--incidents", 30, "--companies", 5, "--exposure", 100, "--measure", "gain")
+    code, found = document(*rates, "--prior", stated, "--limit", 3)
+    assert code == 1
+    assert found["elicited"]["family"] == "gamma"
+    code, found = document(*rates, "--prior", stated, "--limit", 3, "--prior-family", "lognormal")
+    assert found["elicited"]["family"] == "lognormal"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--prior", "x.csv"), "give one"),
+        (("--prior-by", "Town"), "no column 'Town'"),
+        (("--prior-worth", "0"), "prior-worth"),
+    ],
+)
+def test_bad_comparable_data(tmp_path, more, message):
+    asked = (*ESTATES, "--limit", "0.2", "--prior-from", file(tmp_path, LAST), "--prior-count", "n")
+    result = run(*asked, *more)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    odd = file(tmp_path, LAST.replace("30+", "40+"), "odd.csv")
+    result = run(*ESTATES, "--limit", "0.2", "--prior-from", odd, "--prior-count", "n")
+    assert "'40+', which is no category of 'Estate'" in result.stderr

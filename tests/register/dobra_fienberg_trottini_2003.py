@@ -133,6 +133,111 @@ FRAMEWORK = [
     ),
 ]  # fmt: skip
 
+SMALL = f"{RELEASE}\nrows = [0, 1, 3, 2]"  # (1,3,1), (1,3,2), (2,3,2), (1,3,3)
+BELIEVED = f'discreet posterior example:tract --release "{PAIRS}"'
+INTERACT = f"{PAIRS} + Race*Gender"
+MODELS = f"""model,probability
+Race*Income*Gender,0.22
+{INTERACT},0.67
+{PAIRS},0.11
+"""
+
+TABLES = [
+    Entry(
+        "section 5", "the bounds of the four small counts", "0 to 1, 0 to 2, 0 to 2, 0 to 2",
+        "np.stack([found.lower, found.upper], 1)[rows]", [[0, 1], [0, 2], [0, 2], [0, 2]],
+        given=f"{SMALL}\nfound = dc.bounds(release, table.small())",
+    ),
+    Entry(
+        "(6)", "how many tables are summed over", "M(T)", BELIEVED, "59400",
+        pick="diagnostics.tables", note="44 x 45 x 30",
+    ),
+    Entry(
+        "(6)", "the most probable value is the best guess: how many are right, saturated", "none",
+        BELIEVED, 1, pick="risk.right", note="of (1,3,1), by .5006 to .4994",
+    ),
+    Entry(
+        "(8), (9)", "the probability of the true table, saturated", "", BELIEVED, 4.199e-6,
+        pick="risk.true_table", within=1e-9,
+    ),
+    Entry(
+        "(8), (9)", "the same under conditional independence", "",
+        f'{BELIEVED} --model "{PAIRS}"', 2.3952e-4, pick="risk.true_table", within=1e-8,
+    ),
+    Entry(
+        "(8)", "the same if every table is alike", "", f"{BELIEVED} --model uniform",
+        1 / 59_400, pick="risk.true_table", within=1e-9,
+    ),
+    Entry(
+        "Table 1", "the table", "742 people in 18 cells", "[table.total, table.size]", [742, 18],
+        given=TRACT,
+    ),
+    Entry(
+        "Table 2", "saturated, alpha = 1/2",
+        ".50 .50, .43 .26 .31, .31 .26 .43, .39 .25 .36",
+        "dc.posterior(release, table.small()).matrix()[rows]",
+        [[0.4994, 0.5006, 0], [0.3739, 0.25, 0.3761], [0.3761, 0.25, 0.3739],
+         [0.3777, 0.25, 0.3723]],
+        given=SMALL, note="printed from 500 draws",
+    ),
+    Entry(
+        "Table 3", "no second-order interaction",
+        ".64 .36, .44 .36 .20, .20 .36 .44, .14 .34 .52",
+        f"dc.posterior(release, table.small(), model='{INTERACT}').matrix()[rows]",
+        [[0.6091, 0.3909, 0], [0.4151, 0.3568, 0.2281], [0.2281, 0.3568, 0.4151],
+         [0.1393, 0.3131, 0.5476]],
+        given=SMALL, within=0.008,
+        note="sampled to a standard error of .002; printed from 500 draws",
+    ),
+    Entry(
+        "Table 4", "conditional independence",
+        ".65 .35, .39 .47 .14, .14 .47 .39, .06 .37 .57",
+        f"dc.posterior(release, table.small(), model='{PAIRS}').matrix()[rows]",
+        [[0.648, 0.352, 0], [0.3932, 0.4695, 0.1374], [0.1374, 0.4695, 0.3932],
+         [0.0578, 0.3687, 0.5735]],
+        given=SMALL,
+    ),
+    Entry(
+        "5.4", "guesses that are right under Table 4", "three of four",
+        f'{BELIEVED} --model "{PAIRS}"', 3, pick="risk.right",
+    ),
+    Entry(
+        "(10)", "the models that contain the release", "three",
+        "[str(model) for model in dc.beliefs.hierarchical_models(release.formula)]",
+        ["Race*Income + Gender*Income", "Gender*Race + Gender*Income + Race*Income",
+         "Gender*Race*Income"],
+        given=RELEASE,
+    ),
+    Entry(
+        "5.4, Table 5", "weights from prior .22 .67 .11, and the average",
+        ".18 .72 .10, then .62 .38, .44 .36 .20, .20 .36 .44, .15 .33 .52",
+        "[*(m.weight for m in found.models), *found.matrix()[rows].ravel()]",
+        [0.229, 0.665, 0.106, 0.588, 0.412, 0, 0.403, 0.344, 0.253, 0.253, 0.344, 0.403, 0.185,
+         0.305, 0.510],
+        given=f"{SMALL}\nmodels = ['Race*Income*Gender', '{INTERACT}', '{PAIRS}']\n"
+        "found = dc.beliefs.average_posterior(release, table.small(), weights='paper', "
+        "models=models, model_prior=[0.22, 0.67, 0.11])",
+        within=0.008,
+        note="printed from 500 draws; Table 5 is no mixture of Tables 2-4 by these weights",
+    ),
+    Entry(
+        "5.4", "the prior probabilities of models from a file, the middle one's weight", ".72",
+        f"{BELIEVED} --model average --weights paper --model-prior models.csv --error 0.01", 0.665,
+        pick="models.1.weight", files={"models.csv": MODELS}, within=0.015,
+    ),
+    Entry(
+        "section 6", "samples: a sample unique is unique in the population, fraction 0.1", "",
+        f"{BELIEVED} --sampling-fraction 0.1", 0.03207,
+        pick="cells.0.population.unique_if_sample_unique", within=5e-6,
+        note="beta-binomial(6678; 1.5, 749.5) at 0",
+    ),
+    Entry(
+        "section 6", "risk goes down with the sampling fraction: 1, .5, .1, .01", "",
+        "[dc.posterior(release, table.small(), fraction=f).uniques[0] for f in (1, .5, .1, .01)]",
+        [1.0, 0.35631, 0.03207, 0.00102], given=RELEASE, within=1e-5,
+    ),
+]  # fmt: skip
+
 DISCUSSION = [
     Entry(
         "discussion", "of two sub-tables of the same utility, the one of lower risk", "",
@@ -190,4 +295,4 @@ DISCUSSION = [
     ),
 ]  # fmt: skip
 
-ENTRIES: list[Entry] = [*FRAMEWORK, *DISCUSSION]
+ENTRIES: list[Entry] = [*FRAMEWORK, *TABLES, *DISCUSSION]

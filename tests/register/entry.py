@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,8 @@ class Entry:
     def value(self) -> Any:
         """By the public door alone."""
         if not self.how.startswith("discreet "):
-            names: dict[str, Any] = {"dc": dc, "np": np}
-            exec(self.given, names)
-            return _plain(eval(self.how, names))
+            names = _given(self.given, tuple(sorted(self.files.items())))
+            return _plain(eval(self.how, dict(names)))
         result = CliRunner().invoke(main, [*shlex.split(self.how)[1:], "--json"])
         assert result.exit_code == self.code, result.output
         found: Any = json.loads(result.stdout)
@@ -75,6 +75,14 @@ class Entry:
             f"| {self.place} | {self.about} | {self.printed or '-'} | {shown(self.right)}{note} "
             f"| `{how}` |"
         )
+
+
+@lru_cache(1)
+def _given(statements: str, files: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """What the statements name; rows one after the other that share them share the work."""
+    names: dict[str, Any] = {"dc": dc, "np": np}
+    exec(statements, names)
+    return names
 
 
 def shown(value: Any) -> str:

@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discreet.cli.knowledge_beliefs import (
+    VALUES,
+    check_of_numbers,
+    numbers_prior,
+    prior_of_table,
+    prior_options,
+    value_options,
+)
+from discreet.cli.knowledge_hidden import check_hidden, hidden_options, withheld_of
+from discreet.cli.knowledge_totals import rule_options, ruled, totals_of
 from discreet.cli.options import READING, Command, Number, data_options, read_data
 from discreet.cli.showing import page_options, show
 
 if TYPE_CHECKING:
     from discreet.risk.knowledge.taught import Taught
+    from discreet.risk.knowledge.withheld import Withheld
 
 RATES, TOTALS = ("incidents", "companies"), ("total", "number", "minimum")
 
@@ -36,7 +47,8 @@ def _data_may_be_left_out(command: Command) -> Command:
     "--uncertainty",
     metavar="U",
     help="entropy, largest, weighted:NUMBERS|FILE, inverse, two-sided:A:B, variance, relative, "
-    "absolute, lengths, loss:FILE. Else largest; of rates variance, of totals relative.",
+    "absolute, over-under:A:B, lengths, loss:FILE. Else largest; of rates variance, of totals "
+    "relative.",
 )
 @click.option("--limit", type=Number(), required=True, metavar="T", help="Of what is measured.")
 @click.option(
@@ -57,16 +69,21 @@ def _data_may_be_left_out(command: Command) -> Command:
 @click.option(
     "--prior",
     metavar="FILE",
-    help="Believed before: CSV of categories (of rates, of alphas) with probability or weight.",
+    help="Believed before: CSV of categories (of rates, of alphas) with probability or weight; "
+    "or of probabilities with the quantile of a rate or alpha.",
 )
+@prior_options
+@hidden_options
+@value_options
 @click.option("--incidents", metavar="N|COLUMN", help="Rates: incidents of all companies alike.")
 @click.option("--companies", metavar="N|COLUMN", help="Rates: how many companies.")
 @click.option("--exposure", metavar="N|COLUMN", help="Rates: exposure years of one company.")
-@click.option("--insider", metavar="N|COLUMN", help="Rates: another company's, that is known.")
+@click.option("--insider", metavar="N|COLUMN", help="Another company's or value, that is known.")
 @click.option("--total", metavar="N|COLUMN", help="Totals: of all values.")
 @click.option("--number", metavar="N|COLUMN", help="Totals: how many values.")
 @click.option("--minimum", metavar="N|COLUMN", help="Totals: no value is smaller.")
 @click.option("--alpha", type=Number(), help="Totals: of the Pareto distribution; else estimated.")
+@rule_options
 @page_options
 @click.pass_context
 def knowledge_command(
@@ -86,15 +103,17 @@ def knowledge_command(
     ctx.exit(0 if taught.within else 1)
 
 
-def _taught(**options: Any) -> Taught:
+def _taught(**options: Any) -> Taught | Withheld:
     from discreet.errors import DataError
 
-    rates = any(options[name] is not None for name in (*RATES, "exposure", "insider"))
-    totals = any(options[name] is not None for name in (*TOTALS, "alpha"))
+    totals = any(options[name] is not None for name in (*TOTALS, "alpha", "alphas"))
+    rates = any(options[name] is not None for name in (*RATES, "exposure"))
+    rates = rates or (options["insider"] is not None and not totals)
     if rates and totals:
         raise DataError("--incidents and --total are two questions; ask one at a time.")
+    hides = check_hidden(options, of_table=not (rates or totals))
     if not (rates or totals):
-        return _of_table(options)
+        return _of_table(options, hides)
     for name in RATES if rates else TOTALS:
         if options[name] is None:
             raise DataError(f"--{name} is missing: give a number, or a column of DATA.")
@@ -102,6 +121,7 @@ def _taught(**options: Any) -> Taught:
         raise DataError(
             "--group and --sampling-fraction go with a table, not with rates or totals."
         )
+    check_of_numbers(options)
     return _of_rates(options) if rates else _of_totals(options)
 
 
@@ -112,27 +132,17 @@ def _ask(data: Any, options: dict[str, Any], **more: Any) -> Taught:
     return knowledge(data, **asked, **more)
 
 
-def _of_table(options: dict[str, Any]) -> Taught:
+def _of_table(options: dict[str, Any], hides: bool) -> Taught | Withheld:
     from discreet.errors import DataError
-    from discreet.intruder.predictive.priors import Dirichlet, Independent, Prior
 
     if not options["data"] or not options["target"]:
         raise DataError("name DATA and its --target; or give --incidents, or --total.")
     table = read_data(**{key: options[key] for key in READING})
     table.variable(options["target"])
-    prior: Prior | None = None
-    if options["prior"]:
-        from discreet.data.pairs import read_pairs
-
-        pairs = read_pairs(options["prior"])
-        kinds: dict[str, Any] = {"probability": Independent.of, "weight": Dirichlet.of}
-        if pairs.called not in kinds:
-            raise DataError(
-                f"the numbers of {options['prior']} are called {pairs.called!r}; call them "
-                "probability, or weight for a Dirichlet prior."
-            )
-        prior = kinds[pairs.called](pairs.numbers)
-    asked = {key: options[key] for key in ("target", "group", "fraction")}
+    prior = prior_of_table(options, table)
+    if hides:
+        return withheld_of(options, table, prior)
+    asked = {key: options[key] for key in ("target", "group", "fraction", *VALUES)}
     return _ask(table, options, **asked, prior=prior)
 
 
@@ -150,21 +160,18 @@ def _of_rates(options: dict[str, Any]) -> Taught:
         )
         for row in rows
     ]
-    return _ask(classes, options, prior=_numbers(options["prior"]))
+    taught = _ask(classes, options, prior=numbers_prior(options))
+    return ruled(taught, classes, classes, options, _rows)
 
 
 def _of_totals(options: dict[str, Any]) -> Taught:
     from discreet.errors import DataError
-    from discreet.risk.knowledge.taught import Totals
 
     if options["alpha"] is not None and options["prior"]:
         raise DataError("--alpha says that it is known, --prior that it is not; give one.")
-    classes = [
-        Totals(row["label"], row["total"], _whole(row["number"], "--number"), row["minimum"])
-        for row in _rows(options, TOTALS)
-    ]
-    alpha = options["alpha"] if options["alpha"] is not None else _numbers(options["prior"])
-    return _ask(classes, options, prior=alpha)
+    published, seen = totals_of(_rows(options, (*TOTALS, "insider")), _whole)
+    alpha = options["alpha"] if options["alpha"] is not None else numbers_prior(options)
+    return ruled(_ask(seen, options, prior=alpha), published, seen, options, _rows)
 
 
 def _rows(options: dict[str, Any], names: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -209,26 +216,6 @@ def _columns(options: dict[str, Any]) -> dict[str, list[Any]]:
     with engine_errors(source.name):
         columns: dict[str, list[Any]] = source.records.to_pyarrow().to_pydict()
     return columns
-
-
-def _numbers(path: str | None) -> Any:
-    """A belief about a number, from a file."""
-    if path is None:
-        return None
-    from discreet.data.pairs import read_pairs
-    from discreet.errors import DataError
-    from discreet.intruder.belief.belief import Belief
-
-    pairs = read_pairs(path)
-    if pairs.called != "probability":
-        raise DataError(
-            f"the numbers of {path} are called {pairs.called!r}; call them probability."
-        )
-    try:
-        values = [float(name) for name in pairs.numbers]
-    except ValueError:
-        raise DataError(f"{path} must list numbers with their probabilities.") from None
-    return Belief.discrete(values, list(pairs.numbers.values()))
 
 
 def _whole(number: float, what: str) -> int:

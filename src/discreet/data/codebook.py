@@ -14,7 +14,8 @@ from discreet.data.describing import WORDS, About, words_of
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
 from discreet.data.impossible import Impossible
-from discreet.errors import CodebookError
+from discreet.data.values import as_range
+from discreet.errors import CodebookError, DataError
 
 MISSING = "(missing)"
 
@@ -70,6 +71,7 @@ class Variable:
     role: Role = Role.UNSTATED
     sensitive: tuple[str, ...] = ()
     hierarchy: Hierarchy | None = field(default=None, repr=False)
+    values: tuple[tuple[str, float, float], ...] = field(default=(), repr=False)  # low and high
 
     def __post_init__(self) -> None:
         if not self.categories:
@@ -118,7 +120,9 @@ class Variable:
         kept = tuple(dict.fromkeys(named))
         group_of = dict(zip(self.categories, named, strict=True))
         sensitive = tuple(dict.fromkeys(group_of[category] for category in self.sensitive))
-        return dataclasses.replace(self, categories=kept, sensitive=sensitive)
+        alone = {name for name in kept if named.count(name) == 1 and name in self.categories}
+        values = tuple(each for each in self.values if each[0] in alone)
+        return dataclasses.replace(self, categories=kept, sensitive=sensitive, values=values)
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,7 @@ class Entry:
     unit: str | None = None
     map: Path | None = None
     map_key: str | None = None
+    values: tuple[tuple[str, float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -246,7 +251,7 @@ def _unknown(key: str) -> str:
 
 
 def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
-    known = {"role", "categories", "labels", "sensitive", "hierarchy", "within", *WORDS}
+    known = {"role", "categories", "labels", "sensitive", "hierarchy", "values", "within", *WORDS}
     if not isinstance(content, Mapping):
         raise CodebookError(f"variable {name!r} = {content!r} must be a table of keys.")
     if wrong := set(content) - known:
@@ -266,8 +271,34 @@ def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
     outer = content.get("within")
     if outer is not None and (not isinstance(outer, str) or outer == name):
         raise CodebookError(f"within = {outer!r} of {name!r} must be the name of another column.")
-    said = words_of(name, content, folder)
-    return Entry(_labels(name, content), Role(role), sensitive, tree, outer, **said)
+    said, labels = words_of(name, content, folder), _labels(name, content)
+    values = _values(name, content.get("values"), labels)
+    return Entry(labels, Role(role), sensitive, tree, outer, **said, values=values)
+
+
+def _values(
+    name: str, content: object, labels: Mapping[str, str]
+) -> tuple[tuple[str, float, float], ...]:
+    """The number or the range that each category stands for, by its code or label."""
+    if content is None:
+        return ()
+    if not isinstance(content, Mapping):
+        raise CodebookError(
+            f"values of {name!r} = {content!r} must map categories to a number or [low, high]."
+        )
+    found: dict[str, tuple[float, float]] = {}
+    for key, said in content.items():
+        category = labels.get(label(key), label(key))
+        if labels and category not in labels.values():
+            raise CodebookError(
+                f"values of {name!r} has {key!r}, which is none of its categories; it has "
+                f"{', '.join(list(labels.values())[:10])}."
+            )
+        try:
+            found[category] = as_range(said, f"the value of {key!r} of {name!r}")
+        except DataError as error:
+            raise CodebookError(str(error)) from None
+    return tuple((category, low, high) for category, (low, high) in found.items())
 
 
 def _labels(name: str, content: Mapping[str, Any]) -> dict[str, str]:

@@ -94,9 +94,8 @@ def encode(
     codes_of = {category: code for code, category in enumerate(known)}
     kind = np.min_scalar_type(len(known) - 1)
     codes = np.array([codes_of.get(text, 0) for text in labels], kind)[index]
-    return Column(
-        Variable(name, tuple(known), entry.role, entry.sensitive, entry.hierarchy), codes, absent
-    )
+    said = (entry.role, entry.sensitive, entry.hierarchy, entry.values)
+    return Column(Variable(name, tuple(known), *said), codes, absent)
 
 
 def in_order(labels: Iterable[str], values: Sequence[Any] = ()) -> list[str]:

@@ -30,7 +30,7 @@ def read_pairs(path: str | Path) -> Pairs:
     suffix = Path(path).suffix.lower()
     if suffix in (".toml", ".json"):
         return _of_document(_document(Path(path), suffix), name)
-    rows = _rows(path)
+    rows = read_rows(path)
     if len(rows[0]) != 2:
         raise DataError(f"{name} has {len(rows[0])} columns; it needs a name and a number.")
     found: dict[str, float] = {}
@@ -43,7 +43,7 @@ def read_pairs(path: str | Path) -> Pairs:
 
 def read_matrix(path: str | Path) -> tuple[list[str], list[str], list[list[float]]]:
     """A CSV file: names of columns in its first line, then a name and numbers a line."""
-    rows, name = _rows(path), repr(Path(path).name)
+    rows, name = read_rows(path), repr(Path(path).name)
     figures = [
         [_number(text, f"line {line} of {name}") for text in row[1:]]
         for line, row in enumerate(rows[1:], 2)
@@ -51,7 +51,8 @@ def read_matrix(path: str | Path) -> tuple[list[str], list[str], list[list[float
     return [row[0] for row in rows[1:]], rows[0][1:], figures
 
 
-def _rows(path: str | Path) -> list[list[str]]:
+def read_rows(path: str | Path) -> list[list[str]]:
+    """A CSV file: its heading and at least one line, all of one length."""
     name = repr(Path(path).name)
     with _opened(Path(path)) as file:
         try:

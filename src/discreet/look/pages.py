@@ -14,17 +14,22 @@ PAGES = {
     "BeliefRisk": "discreet.report.beliefs:beliefs_page",
     "CellBounds": "discreet.report.bounds:bounds_page",
     "Checked": "discreet.report.checked:checked_page",
+    "Choice": "discreet.report.choice:choice_page",
     "Compared": "discreet.report.compared:compared_page",
     "Comparison": "discreet.report.changes:changes_page",
     "Frontier": "discreet.report.frontier:frontier_page",
     "Identification": "discreet.report.identify:identify_page",
     "MaskedBatch": "discreet.report.masked:masked_page",
     "Posterior": "discreet.report.beliefs:posterior_page",
+    "PriorSensitivity": "discreet.report.beliefs:sensitivity_page",
     "Publication": "discreet.report.publish:publish_page",
+    "Several": "discreet.report.several:several_page",
     "TableCount": "discreet.report.count:count_page",
     "Taught": "discreet.report.knowledge:knowledge_page",
+    "Together": "discreet.report.together:together_page",
     "Uniques": "discreet.report.uniques:uniques_page",
     "Widths": "discreet.report.widths:widths_page",
+    "Withheld": "discreet.report.hiding:hiding_page",
 }
 WRITER = "discreet.report.html:write_html"
 

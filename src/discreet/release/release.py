@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
+from discreet.release.large import open_to, threshold
 from discreet.table.axes import OverAxes
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula, as_formula
@@ -23,6 +24,7 @@ from discreet.table.table import Table
 
 STRUCTURAL = "structural zero"
 PUBLISHED = "published"
+BELOW = "not published, so below the large ones"
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,15 @@ class Release(OverAxes):
     >>> from discreet.table.load import load
     >>> Release.margins(load("example:tract"), "Race*Income + Income*Gender")
     Release(Race*Income + Gender*Income: 742 people, 5 of 7 margins)
+
+    `ceiling` says that cells which are not published are at most this; where the margins leave room
+    for more, it is among what is known.
     """
 
     variables: tuple[Variable, ...]
     tables: tuple[Table, ...]
     known: tuple[Known, ...] = ()
+    ceiling: int | None = None
 
     @classmethod
     def margins(cls, table: Table, formula: str | Formula | Iterable[Iterable[str]]) -> Release:
@@ -124,6 +130,27 @@ class Release(OverAxes):
         return tuple(known for known in self.known if known.upper > 0)
 
     @cached_property
+    def cell_ranges(self) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:
+        """The ranges of cells of the whole table: their codes in row-major order, and both ends."""
+        whole = [known for known in self.ranges if len(known.cell) == len(self.variables)]
+        place = self.axes.place
+        cells = [tuple(sorted(known.cell, key=lambda pair: place[pair[0]])) for known in whole]
+        codes = codes_of(self.variables, cells)
+        _, first, group = np.unique(
+            keys(codes, self.axes.sizes), return_index=True, return_inverse=True
+        )
+        lower = np.zeros(len(first), np.int64)
+        upper = np.full(len(first), np.iinfo(np.int64).max)
+        np.maximum.at(lower, group, np.array([known.lower for known in whole], np.int64))
+        np.minimum.at(upper, group, np.array([known.upper for known in whole], np.int64))
+        return codes[first], lower, upper
+
+    @cached_property
+    def sum_ranges(self) -> tuple[Known, ...]:
+        """The ranges of cells of margins."""
+        return tuple(known for known in self.ranges if len(known.cell) < len(self.variables))
+
+    @cached_property
     def single_cells(self) -> tuple[Cells, ...]:
         """The cells that were published one by one, by their variables."""
         axes = {variable.name: variable for variable in self.variables}
@@ -176,6 +203,53 @@ class Release(OverAxes):
         """A structural zero: a combination that nobody can have."""
         return self._with(cell, 0, 0, STRUCTURAL)
 
+    def with_large(
+        self,
+        table: Table,
+        least: int | None = None,
+        *,
+        number: int | None = None,
+        told: bool = True,
+    ) -> Release:
+        """The cells of `table` with a count of `least` or more beside the margins, or the `number`
+        largest, with those that tie.
+
+        That a cell is not published then tells that its count is smaller: a ceiling on all others,
+        unless how they were chosen is not `told` (Dobra, Erosheva & Fienberg 2002, section 1.7).
+
+        >>> import discreet as dc
+        >>> table = dc.load("example:tract")
+        >>> release = dc.Release.margins(table, "Race*Income + Gender").with_large(table, 100)
+        >>> len(release.single_cells[0]), release.ceiling, len(release.known)
+        (3, 99, 3)
+        """
+        if (least is None) == (number is None):
+            raise DataError("say from which count on cells are large, or how many: one of both.")
+        seen = table.margin(self.names).reorder(self.names)
+        if least is None:
+            assert number is not None
+            least = threshold(seen, number)
+        if least < 1:
+            raise DataError(f"large cells from a count of {least} on; give a number from 1 on.")
+        large = seen.counts >= least
+        codes, counts = seen.codes[large], seen.counts[large]
+        fresh = [
+            Known(self._cell(code), n, n, PUBLISHED)
+            for code, n in zip(codes, counts.tolist(), strict=True)
+        ]
+        if not told:
+            return dataclasses.replace(self, known=(*self.known, *fresh))
+        most = least - 1
+        others = open_to(self, codes, counts, most)
+        fresh += [Known(self._cell(code), 0, most, BELOW) for code in others]
+        ceiling = most if self.ceiling is None else min(most, self.ceiling)
+        return dataclasses.replace(self, known=(*self.known, *fresh), ceiling=ceiling)
+
+    def _cell(self, code: Codes) -> Combination:
+        return tuple(
+            (v.name, v.categories[c]) for v, c in zip(self.variables, code.tolist(), strict=True)
+        )
+
     def excluding(self, table: Table) -> Release:
         """All that is impossible in `table`, unless a released margin shows it."""
         fresh = [
@@ -211,7 +285,9 @@ class Release(OverAxes):
     def __add__(self, other: Release) -> Release:
         """Two releases of the same table, both public."""
         joint = Release.of([*self.tables, *other.tables], (*self.variables, *other.variables))
-        return dataclasses.replace(joint, known=tuple(dict.fromkeys(self.known + other.known)))
+        ceilings = [each for each in (self.ceiling, other.ceiling) if each is not None]
+        known = tuple(dict.fromkeys(self.known + other.known))
+        return dataclasses.replace(joint, known=known, ceiling=min(ceilings, default=None))
 
     def to_frames(self, kind: str = "pandas") -> dict[str, Any]:
         """Each maximal margin as a frame, zeros included."""

@@ -54,16 +54,79 @@ def test_merged_categories(prior, both, c):
     assert shares(belief, prior) == pytest.approx(list(found.values()))
 
 
-def test_the_formula_does_not_hold_for_a_mixture_and_is_refused():
-    """Section 6 claims it for every exchangeable prior."""
+def test_a_mixture_is_no_split_by_its_own_shares():
+    """Section 6 claims the formula for every exchangeable prior."""
     found = posterior(MIXED, 6, counted(c=1))
     p = MIXED.predictive()
     split = p.probability("a") / p.probability(["a", "b"])
     assert abs(found["a"] - 5 / 6 * split) > 0.05
-    with pytest.raises(DataError, match="independent and Dirichlet priors only, not for a mixture"):
-        merged({"a or b": 5, "c": 1}, {"a or b": ["a", "b"]}, MIXED)
-    with pytest.raises(DataError, match="not for a mixture"):
-        suppressed({"b": 5, "c": 1}, ["a"], MIXED)
+    belief = merged({"a or b": 5, "c": 1}, {"a or b": ["a", "b"]}, MIXED)
+    assert shares(belief, MIXED) == pytest.approx(list(found.values()))
+
+
+def random_mixture(rng):
+    parts = [
+        Dirichlet.of(dict(zip("abcd", rng.uniform(0.2, 3, 4), strict=True)))
+        if rng.random() < 0.5
+        else Independent.of(dict(zip("abcd", rng.dirichlet(np.ones(4)), strict=True)))
+        for _ in range(int(rng.integers(2, 4)))
+    ]
+    return Mixture.of(parts, rng.dirichlet(np.ones(len(parts))))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_mixtures_by_every_table_that_fits(seed):
+    """Merged counts, and counts left out under a known total."""
+    rng = np.random.default_rng(seed)
+    prior = random_mixture(rng)
+    n = rng.multinomial(5, rng.dirichlet(np.ones(3)))
+    found = posterior(prior, 5, counted(c=n[1], d=n[2]))
+    groups = {"a or b": int(n[0]), "c": int(n[1]), "d": int(n[2])}
+    belief = merged(groups, {"a or b": ["a", "b"]}, prior)
+    assert shares(belief, prior) == pytest.approx(list(found.values()))
+    if n[1] + n[2]:
+        out = suppressed({"c": int(n[1]), "d": int(n[2])}, ["a", "b"], prior, total=5)
+        assert shares(out, prior) == pytest.approx(list(found.values()))
+
+
+def drawn_one_by_one(part, shown, sequence):
+    """That people of whom it is known that they are shown come in this order: an urn."""
+    numbers = part.weights if isinstance(part, Dirichlet) else part.shares
+    urn = {name: x for name, x in zip(part.categories, numbers, strict=True) if name in shown}
+    chance = 1.0
+    for name in sequence:
+        chance *= urn[name] / sum(urn.values())
+        urn[name] += isinstance(part, Dirichlet)
+    return chance
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_shown_says_which_part_of_a_mixture_holds(seed):
+    """The total is not known; of those shown, all orders with these counts."""
+    rng = np.random.default_rng(seed)
+    prior = random_mixture(rng)
+    counts = {"b": 3, "c": 0, "d": 2}
+    found = dict.fromkeys(prior.categories, 0.0)
+    for part, weight in zip(prior.priors, prior.weights, strict=True):
+        hidden = part.predictive().probability("a")
+        for sequence in product("bcd", repeat=5):
+            if all(sequence.count(name) == n for name, n in counts.items()):
+                chance = weight * drawn_one_by_one(part, "bcd", sequence)
+                found["a"] += chance * hidden
+                for name in sequence:
+                    found[name] += chance * (1 - hidden) / 5
+    total = sum(found.values())
+    belief = suppressed(counts, ["a"], prior)
+    assert shares(belief, prior) == pytest.approx([p / total for p in found.values()])
+
+
+def test_a_part_that_rules_out_what_is_published_is_left_out():
+    never = Independent.of({"a": 0.5, "b": 0.5, "c": 0.0})
+    prior = Mixture.of([never, FREE], [0.9, 0.1])
+    belief = merged({"a or b": 4, "c": 1}, {"a or b": ["a", "b"]}, prior)
+    assert belief.probability("a") == pytest.approx(0.8 * 0.3)
+    with pytest.raises(DataError, match="'c' no probability"):
+        merged({"a or b": 4, "c": 1}, {"a or b": ["a", "b"]}, never)
 
 
 @pytest.mark.parametrize(("b", "c"), [(1, 2), (2, 1), (0, 2)])

@@ -278,7 +278,6 @@ def test_what_totals_teach():
             lambda: outsiders(KnowledgeRule(Largest(), 0.1, Measure.GAIN), COUNTS, 0.5),
             "most_before",
         ),
-        (lambda: splits(KnowledgeRule(Entropy(), 0.1), COUNTS, ("a", "b")), "use `withstood`"),
         (lambda: splits(KnowledgeRule(Largest(), 0.1), COUNTS, ("a", "z")), "no category 'z'"),
         (
             lambda: suppressed_shares(KnowledgeRule(Largest(), 0.1), {"a": 3, "b": 0}, "a"),
@@ -289,3 +288,12 @@ def test_what_totals_teach():
 def test_bad_input(wrong, message):
     with pytest.raises(DataError, match=message):
         wrong()
+
+
+def test_a_measure_by_its_name_is_that_measure():
+    """A text as well as a `Measure`."""
+    rules = [KnowledgeRule(Largest(), 0.2, name) for name in ("knowledge", "gain", "relative-gain")]
+    assert [rule.least(0.5) for rule in rules] == pytest.approx([0.2, 0.3, 0.4])
+    assert rules[1] == KnowledgeRule(Largest(), 0.2, Measure.GAIN)
+    with pytest.raises(DataError, match="the measure is 'gains'"):
+        KnowledgeRule(Largest(), 0.2, "gains")

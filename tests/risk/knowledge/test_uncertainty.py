@@ -193,6 +193,7 @@ def test_every_name_stands_for_a_function(tmp_path):
     given = {
         "weighted:NUMBERS|FILE": f"weighted:{weights}",
         "two-sided:A:B": "two-sided:2:1",
+        "over-under:A:B": "over-under:1:3",
         "loss:FILE": f"loss:{matrix}",
     }
     for text in NAMES:

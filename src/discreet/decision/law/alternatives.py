@@ -7,16 +7,20 @@ import heapq
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Verdict
 from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.release.doors import of_table
+from discreet.release.release import Release
 from discreet.table.formula import Formula, as_formula
 from discreet.table.lattice import children, count_by_order, maximal
 from discreet.table.table import Table
+from discreet.utility.margins import margin_utility
 
 JUDGED, LEAST = 50_000, 8  # cells of the tables that are judged, of each kind; releases
 PROOF = 1 / 4  # of the usual work on tables that prove a width
@@ -60,9 +64,12 @@ def alternatives(
     policy: Policy | None = None,
     *,
     released: str | Formula | None = None,
+    large: int | None = None,
     seconds: Seconds | None = None,
 ) -> tuple[Alternative, ...]:
     """Releases close to `formula` that pass: categories merged, or margins left out.
+
+    With `large` cells published beside them nothing is merged: these are cells of the whole table.
 
     Judged are as many as the policy's effort allows; `seconds`, or else its own, only stop.
 
@@ -80,7 +87,8 @@ def alternatives(
     judged = Effort(rule.effort).of(max(LEAST, JUDGED // table.size))
     policy = policy.effort(witness_effort=min(policy.bounds.witness_effort, PROOF))
     found: list[Alternative] = []
-    for search in (_merged, _fewer):
+    whole = partial(_fewer, large=large)
+    for search in (_merged, whole) if large is None else (whole,):
         offers = search(table, wanted, out, policy, judged, clock)
         found += itertools.islice(offers, rule.number)
     return tuple(found)
@@ -125,7 +133,17 @@ def _merged(
                 f"{name} to {'; '.join(dict.fromkeys(groups.values()))}"
                 for name, groups in merged.items()
             )
-            yield Alternative(f"merge {how}", wanted, merged, decision)
+            how = f"merge {how}{_split_words(policy, merged)}"
+            yield Alternative(how, wanted, merged, decision)
+
+
+def _split_words(policy: Policy, merged: Mapping[str, Any]) -> str:
+    """What the offer takes for granted of somebody who spreads the merged counts."""
+    rule = policy.knowledge
+    if rule.target not in merged or rule.prior in ("known", "any"):
+        return ""
+    evenly = "evenly" if rule.prior == "uniform" else f"by {rule.prior}"
+    return f", if an intruder splits {rule.target} {evenly}"
 
 
 def decide_merged(
@@ -139,21 +157,35 @@ def decide_merged(
 
     Whoever knows a person's original category knows the merged one too: both are variables of the
     table that is judged, and only the merged one is released. No rule forgets the original counts,
-    nor the merged ones.
+    nor the merged ones; what is known of a target with merged categories is judged on its own ones,
+    split by `knowledge.prior` (Duncan & Lambert 1986, section 6).
     """
     coarse = table
     for name, group_of in merged.items():
         coarse = coarse.merge(name, group_of)
-    first = decide(coarse, wanted, policy, seconds=clock)
-    if first.verdict is not Verdict.PASS:
-        return first
+    published = Release.margins(coarse, wanted)
+    light = _on_merged(policy, merged)
+    if asked(light):
+        first = decide(coarse, published, light, seconds=clock)
+        if first.verdict is not Verdict.PASS:
+            return first
     both, spare = table, {}
     for name, group_of in merged.items():
         spare[name] = f"{name} (merged)"
         both = both.beside(name, spare[name], group_of)
     margins = [[spare.get(name, name) for name in margin] for margin in wanted.margins]
     second = decide(both, margins, policy, seconds=clock)
-    return dataclasses.replace(second, utility=first.utility)
+    return dataclasses.replace(second, utility=margin_utility(published))
+
+
+def _on_merged(policy: Policy, merged: Mapping[str, Any]) -> Policy:
+    """Without knowledge of a target that is merged: its limit is one for its own categories."""
+    rule = policy.knowledge
+    if rule.target not in merged:
+        return policy
+    return dataclasses.replace(
+        policy, given={**policy.given, "knowledge": dataclasses.replace(rule, target="")}
+    )
 
 
 def _upwards(tops: list[int]) -> Iterator[tuple[int, ...]]:
@@ -179,6 +211,7 @@ def _fewer(
     policy: Policy,
     judged: int,
     clock: Clock,
+    large: int | None = None,
 ) -> Iterator[Alternative]:
     """The largest sets of sub-margins that pass, by best-first search.
 
@@ -197,7 +230,7 @@ def _fewer(
         if any(_within(sets, safe) for safe in passed):
             continue
         formula = Formula(wanted.names, sets)
-        decision = decide(table, formula, policy, released=out, seconds=clock)
+        decision = decide(table, formula, policy, released=out, large=large, seconds=clock)
         judged -= 1
         if decision.verdict is Verdict.PASS:
             passed.append(sets)

@@ -20,6 +20,7 @@ from discreet.effort import Clock
 from discreet.look.result import Paged
 from discreet.look.words import plural, shortened
 from discreet.release.doors import of_table
+from discreet.release.release import Release
 from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
@@ -105,6 +106,7 @@ class Assessment(Paged):
             "alternatives": [offer.to_json() for offer in self.alternatives],
             "release": str(self.requested),
             "already_released": str(self.released) if self.released else None,
+            "large": large_cells(decision.release),
             "table": {
                 "variables": list(self.table.names),
                 "shape": list(self.table.shape),
@@ -124,9 +126,12 @@ def assess(
     policy: Policy | None = None,
     *,
     released: str | Formula | None = None,
+    large: int | None = None,
     data: str | Path | None = None,
 ) -> Assessment:
     """The verdict on margins of `table`, and safe alternatives if it is not PASS.
+
+    With `large` every cell with so high a count is published beside them, in the alternatives too.
 
     `data` is the file that the table came from, for the report's hash; else the cells are hashed.
 
@@ -137,16 +142,31 @@ def assess(
     policy = policy or Policy()
     wanted = as_formula(release, table.names)
     out = as_formula(released, table.names) if released is not None else None
-    decision = decide(table, wanted, policy, released=out)
+    decision = decide(table, wanted, policy, released=out, large=large)
     offers: tuple[Alternative, ...] = ()
     stopped = decision.stopped
     if decision.verdict is not Verdict.PASS:
         clock = Clock(max(policy.alternatives.seconds, 1e-9))
-        offers = alternatives(table, wanted, policy, released=out, seconds=clock)
+        offers = alternatives(table, wanted, policy, released=out, large=large, seconds=clock)
         stopped = stopped or clock.sentence(f"{len(offers)} alternatives were found", MORE)
     return Assessment(
         table, wanted, out, policy, decision, offers, provenance_of(table, data), stopped
     )
+
+
+def large_cells(release: Release) -> dict[str, Any] | None:
+    """The cells that are published for their size, and what is then known of the others."""
+    if release.ceiling is None:
+        return None
+    return {
+        "least": release.ceiling + 1,
+        "cells": [
+            {"cell": cells.label(row), "count": count}
+            for cells in release.single_cells
+            for row, count in enumerate(cells.counts.tolist())
+        ],
+        "ceiling": release.ceiling,
+    }
 
 
 def provenance_of(table: Table, data: str | Path | None) -> Provenance:

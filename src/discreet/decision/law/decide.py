@@ -20,7 +20,7 @@ from discreet.intruder.bounds.result import Rung
 from discreet.look.result import Result
 from discreet.look.words import listed, plural
 from discreet.release.doors import of_table
-from discreet.release.release import Release
+from discreet.release.release import BELOW, Release
 from discreet.table.cells import frame
 from discreet.table.formula import Formula
 from discreet.table.table import Table
@@ -31,6 +31,7 @@ PROVEN = {
     Rung.LINEAR: "by linear bounds, which tables of fractions reach",
     Rung.OUTER: "by outer bounds, which prove nothing",
 }
+MOST_NAMED = 20  # known cells
 ASKED = {
     Rung.INTEGER: "proof asked: tables of whole numbers",
     Rung.LINEAR: "proof asked: tables of fractions",
@@ -96,7 +97,9 @@ class Decision(Result):
             else f"{several_names(case.identifying, 'identifying')}; "
             f"{several_names(case.sensitive, 'sensitive')}"
         )
-        return f"policy {case.policy.described}; {proof}; {over}"
+        most = self.release.ceiling
+        beside = "" if most is None else f"; with counts of {most + 1:,} or more beside the margins"
+        return f"policy {case.policy.described}; {proof}; {over}{beside}"
 
     @property
     def stopped(self) -> str | None:
@@ -127,9 +130,13 @@ def decide(
     policy: Policy | None = None,
     *,
     released: str | Formula | Iterable[Iterable[str]] | None = None,
+    large: int | None = None,
     seconds: Seconds = math.inf,
 ) -> Decision:
     """The verdict on `release`, judged together with what is `released` already.
+
+    With `large` every cell with so high a count is published too, and an intruder knows that the
+    others are below it.
 
     Work that `seconds` stop leaves REVIEW, never PASS.
 
@@ -147,6 +154,8 @@ def decide(
         release = Release.margins(table, release)
     if released is not None:
         release = release + Release.margins(table, released)
+    if large is not None:
+        release = release.with_large(table, large)
     case = Case(table, release, policy, Clock.of(seconds))
     reasons = tuple(_judged(rule, case) for rule in asked(policy))
     if not reasons:
@@ -198,9 +207,16 @@ def assumptions(case: Case) -> tuple[str, ...]:
     """What the verdict takes for granted."""
     table, said = case.table, []
     said.append(f"An intruder knows the {case.release.formula} margins and nothing else.")
-    if known := [each for each in case.release.known if each.upper > 0]:
-        said[-1] = "An intruder knows the margins and: " + "; ".join(map(str, known))
-    if never := len(case.release.known) - len(known):
+    ranges = case.release.ranges
+    if known := [str(each) for each in ranges if each.why != BELOW]:
+        more = f"; and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
+        said[-1] = "An intruder knows the margins and: " + "; ".join(known[:MOST_NAMED]) + more
+    if (most := case.release.ceiling) is not None:
+        said.append(
+            f"All counts of {most + 1:,} or more are published, so that every other cell is known "
+            f"to have at most {most:,}."
+        )
+    if never := len(case.release.known) - len(ranges):
         said.append(f"{plural(never, 'combination')} of categories cannot occur.")
     if unstated := [v.name for v in table.variables if v.role == "unstated"]:
         names = ", ".join(unstated[:6]) + (", ..." if len(unstated) > 6 else "")

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet.decision.law.keys import key as key
+from discreet.decision.survey.section import Publish
 from discreet.errors import PolicyError
 from discreet.intruder.bounds.methods import METHODS
 
@@ -23,13 +25,6 @@ EFFORT = {
 DAY = 86_400.0
 MOST_SAID = 8  # keys that were changed
 GONE = "bounds.accept_outer"
-
-
-def key(
-    default: Any, says: str, *, least: float = 0, most: float | None = None, **more: Any
-) -> Any:
-    """A key of a section: its default, what it means, and the range of its values."""
-    return field(default=default, metadata={"says": says, "least": least, "most": most, **more})
 
 
 @dataclass(frozen=True)
@@ -163,6 +158,7 @@ class Masks:
 
 CORE: dict[str, Any] = {
     "masks": Masks,
+    "publish": Publish,
     "contributors": Contributors,
     "sample": Sample,
     "bounds": Bounds,
@@ -262,8 +258,8 @@ class Policy:
         if not isinstance(locked, list):
             raise PolicyError(f"locked = {locked!r} must be a list of keys.")
         changed = self.change(_flat(content))
-        for key in locked:
-            _find(key)
+        for one in locked:
+            _find(one)
         return dataclasses.replace(
             changed, name=str(name), locked={key: str(name) for key in locked} | dict(self.locked)
         )
@@ -271,14 +267,14 @@ class Policy:
     def change(self, changes: Mapping[str, Any]) -> Policy:
         """The policy with some keys changed; a locked key refuses another value."""
         policy = self
-        for key, value in changes.items():
-            section, entry = _find(key)
-            value = _checked(key, value, entry)
+        for name, value in changes.items():
+            section, entry = _find(name)
+            value = _checked(name, value, entry)
             part = getattr(policy, section)
-            if key in self.locked and value != getattr(part, entry.name):
+            if name in self.locked and value != getattr(part, entry.name):
                 raise PolicyError(
-                    f"{key} is locked at {getattr(part, entry.name)!r} by the policy "
-                    f"{self.locked[key]!r}; it cannot be set to {value!r}."
+                    f"{name} is locked at {getattr(part, entry.name)!r} by the policy "
+                    f"{self.locked[name]!r}; it cannot be set to {value!r}."
                 )
             part = dataclasses.replace(part, **{entry.name: value})
             policy = dataclasses.replace(policy, given={**policy.given, section: part})

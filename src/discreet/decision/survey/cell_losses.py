@@ -26,6 +26,7 @@ CLOSE = 1e-6
 RISE = 1e-9
 LOOKED_AT = 500  # domains at which a function is tried before it is used
 POINTS = 65
+STEP = 1e-3  # of differences
 
 
 class CellLossWarning(UserWarning):
@@ -57,6 +58,7 @@ class CellLoss:
     name: str
     function: Function
     expected: Callable[[PopulationCounts], Floats] | None = None  # where there is a quick way
+    bend: Function | None = None  # second derivative in Y, where it is known
 
     def __call__(self, y: Any, Y: Any, n: Any, N: Any) -> Floats:
         """The loss at given counts, checked: neither negative nor missing."""
@@ -87,6 +89,15 @@ class CellLoss:
             return np.asarray(self.expected(counts))
         c = counts
         return c.expect(lambda row, Y: self(c.y[row], Y, c.n[row], c.N[row]))
+
+    def curvature(self, y: Any, Y: Any, n: Any, N: Any) -> Floats:
+        """The second derivative in Y; of a function, by differences."""
+        if self.bend is not None:
+            return np.asarray(self.bend(y, Y, n, N), np.float64)
+        step = STEP * (1 + np.asarray(Y, np.float64))
+        at = np.maximum(Y, step)
+        low, middle, high = (self(y, at + k * step, n, N) for k in (-1, 0, 1))
+        return np.asarray((low - 2 * middle + high) / step**2)
 
     def check_falling(self, counts: PopulationCounts) -> None:
         """Warn, with the place, if the loss rises with Y at the same y."""
@@ -185,6 +196,7 @@ def _uniques(name: str, rest: str) -> CellLoss:
         name,
         lambda y, Y, n, N: y * np.exp(-Y / S),
         lambda c: c.y * np.exp(-c.y / S) * c.laplace(1 / S),
+        lambda y, Y, n, N: y * np.exp(-Y / S) / S**2,
     )
 
 
@@ -195,6 +207,9 @@ def _gamma_uniques(name: str, rest: str) -> CellLoss:
         name,
         lambda y, Y, n, N: y * np.exp(-(a + 1) * np.log1p(Y / (a * S))),
         lambda c: c.y * c.power(a * S, a + 1),
+        lambda y, Y, n, N: (
+            y * (a + 1) * (a + 2) / (a * S) ** 2 * np.exp(-(a + 3) * np.log1p(Y / (a * S)))
+        ),
     )
 
 
@@ -213,13 +228,18 @@ def _subclasses(name: str, rest: str) -> CellLoss:
         terms = (w * p * np.exp(-c.y * p) * c.laplace(p) for p, w in zip(size, times, strict=True))
         return np.asarray(c.y * sum(terms))
 
-    return CellLoss(name, alone, few if len(size) <= 64 else None)
+    def bend(y: Floats, Y: Floats, n: Floats, N: Floats) -> Floats:
+        rows = np.exp(-np.asarray(Y, np.float64).reshape(-1, 1) * size) @ (times * size**3)
+        return np.asarray(y * rows.reshape(np.shape(Y)))
+
+    return CellLoss(name, alone, few if len(size) <= 64 else None, bend)
 
 
 def _known_sample(name: str, rest: str) -> CellLoss:
     """exp(-y / S): the intruder knows who is in the sample."""
     (S,) = _numbers(name, rest, "S")
-    return CellLoss(name, lambda y, Y, n, N: np.exp(-y / S), lambda c: np.exp(-c.y / S))
+    flat: Function = lambda y, Y, n, N: np.zeros(np.broadcast(y, Y).shape)  # noqa: E731
+    return CellLoss(name, lambda y, Y, n, N: np.exp(-y / S), lambda c: np.exp(-c.y / S), flat)
 
 
 def _threshold(name: str, rest: str) -> CellLoss:
@@ -229,6 +249,7 @@ def _threshold(name: str, rest: str) -> CellLoss:
         name,
         lambda y, Y, n, N: np.asarray(Y < T, np.float64),
         lambda c: c.below(np.minimum(math.ceil(T), c.N + 1)),
+        lambda y, Y, n, N: np.zeros(np.broadcast(y, Y).shape),  # but at the step
     )
 
 

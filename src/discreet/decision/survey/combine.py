@@ -18,6 +18,7 @@ from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
 MOST = 2_000  # cells to combine
+CLOSE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def combine(publication: Publication, *, within: Sequence[Any] | None = None) ->
     Neighbours are rows next to each other, with the same label in `within` if it is given. The
     counts of the joined cells are independent given the samples, so that the belief about their sum
     is a convolution; the loss of not publishing is the sum. Joined until the ratio is below the
-    publication's cutoff, or no neighbour is left.
+    publication's cutoff, or no neighbour is left. Where the rule limits the risk, groups of the
+    largest ratio are taken apart again until what is published is within.
 
     >>> from discreet.decision.survey.publish import publish
     >>> combine(publish([3, 3, 5], [8, 8, 20], [1, 2, 1], alpha=1, beta=10, ratio=0.8))
@@ -114,6 +116,8 @@ def combine(publication: Publication, *, within: Sequence[Any] | None = None) ->
     work = _Joining(publication, labels)
     for row in todo:
         work.settle(int(row))
+    if publication.rule.risk is not None:
+        work.keep_within(publication.rule.risk * float(publication.R1.sum()) * (1 + CLOSE))
     groups = tuple(work.groups[start] for start in sorted(work.groups))
     return Combination(publication, groups, np.array([work.passes(g) for g in groups], bool))
 
@@ -144,6 +148,17 @@ class _Joining:
                 self.groups.pop(member, None)
                 self.start[member] = best.rows[0]
             self.groups[best.rows[0]] = best
+
+    def keep_within(self, limit: float) -> None:
+        """Take joined groups apart, the largest ratio first, until the risk is within."""
+        joined = [group for group in self.groups.values() if len(group.rows) > 1]
+        R1, R0 = self.publication.R1.tolist(), self.publication.R0.tolist()
+        for group in sorted(joined, key=lambda one: -one.ratio):
+            if sum(one.R1 for one in self.groups.values() if self.passes(one)) <= limit:
+                return
+            for row in group.rows:
+                self.groups[row] = Group((row,), R1[row], R0[row])
+                self.start[row] = row
 
     def _pairs(self, group: Group) -> list[tuple[Group, Group]]:
         first, last = group.rows[0], group.rows[-1]

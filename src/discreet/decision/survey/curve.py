@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.decision.survey.knapsack import knapsack
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.look.words import number, percent
@@ -27,16 +28,30 @@ class Edge(StrEnum):
 
     WHOLE = "whole"
     RANDOM = "random"
+    BEST = "best"
+
+
+EDGES = {
+    Edge.WHOLE: "",
+    Edge.RANDOM: ", one cell at random",
+    Edge.BEST: ", the best set of whole cells",
+}
 
 
 @dataclass(frozen=True)
 class CutRule:
-    """One of: a constant ratio, a share of the data published, a share of the risk."""
+    """One of: a constant ratio, a share of the data published, a share of the risk.
+
+    With an `estimator` the count Y is replaced by an estimate; with a `floor` besides, cells are
+    published where the estimate is above it.
+    """
 
     ratio: float | None = None
     share: float | None = None
     risk: float | None = None
     edge: Edge = Edge.WHOLE
+    estimator: str | None = None
+    floor: float | None = None
 
     @classmethod
     def of(
@@ -57,20 +72,27 @@ class CutRule:
                 upper = "on" if name == "ratio" else "to 1"
                 raise DataError(f"{name} is {value!r}; give a number from 0 {upper}.")
         if edge not in [*Edge]:
-            raise DataError(f"edge is {edge!r}; choose {' or '.join(Edge)}.")
+            raise DataError(f"edge is {edge!r}; choose {', '.join(Edge)}.")
         return cls(1.0 if not said else ratio, share, risk, Edge(edge))
 
     def __str__(self) -> str:
-        random = ", one cell at random" if self.edge is Edge.RANDOM else ""
+        edge = EDGES[self.edge]
+        if self.floor is not None:
+            return f"publish where the {self.estimator} estimate of Y > {number(self.floor)}"
+        plugged = f", with the {self.estimator} estimate of Y" if self.estimator else ""
         if self.share is not None:
-            return f"at least {percent(self.share, 1)} of the data published{random}"
+            return f"at least {percent(self.share, 1)} of the data published{edge}{plugged}"
         if self.risk is not None:
-            return f"at most {percent(self.risk, 1)} of the risk taken{random}"
-        return f"publish where R1 < {number(self.ratio or 0)} R0"
+            return f"at most {percent(self.risk, 1)} of the risk taken{edge}{plugged}"
+        left, right = ("L1", "L0") if self.estimator else ("R1", "R0")
+        return f"publish where {left} < {number(self.ratio or 0)} {right}{plugged}"
 
     def to_json(self) -> dict[str, Any]:
         name = "share" if self.share is not None else "risk" if self.risk is not None else "ratio"
-        return {name: getattr(self, name), "edge": str(self.edge)}
+        found = {name: getattr(self, name), "edge": str(self.edge)}
+        if self.estimator is not None:
+            found |= {"plug_in": self.estimator, "floor": self.floor}
+        return found
 
 
 def ranks(R1: Floats, R0: Floats) -> Floats:
@@ -84,6 +106,8 @@ def chosen(rule: CutRule, rank: Floats, risk: Floats, loss: Floats) -> Floats:
     """How probably each cell is published; `risk` and `loss` are what each adds to the totals."""
     if rule.ratio is not None:
         return np.asarray(rank < rule.ratio, np.float64)
+    if rule.edge is Edge.BEST:
+        return best_set(rule, rank, risk, loss)[0]
     amount, target = (loss, rule.share) if rule.share is not None else (risk, rule.risk)
     order = np.argsort(rank, kind="stable")
     order = order[np.isfinite(rank[order])]
@@ -109,6 +133,29 @@ def chosen(rule: CutRule, rank: Floats, risk: Floats, loss: Floats) -> Floats:
             published[order[full]] = min(1.0, max(0.0, (limit - before) / amount[order[full]]))
     published[rank == FREE] = 1
     return published
+
+
+def best_set(rule: CutRule, rank: Floats, risk: Floats, loss: Floats) -> tuple[Floats, float, bool]:
+    """The best whole cells: most data within a risk, or least risk for a share of the data.
+
+    Besides which, a bound on what any other set could have of it (data, or risk), and whether the
+    set is proven to be best. To publish a share of the data at the least risk is to suppress the
+    most risk within the rest of the data.
+    """
+    published = np.asarray(np.isfinite(rank) & (risk <= 0), np.float64)
+    items = np.flatnonzero(np.isfinite(rank) & (risk > 0) & (loss > 0))
+    data, slack = float(loss.sum()), CLOSE
+    if rule.risk is not None:
+        limit = (rule.risk + slack) * float(risk.sum())
+        found = knapsack(loss[items], risk[items], limit)
+        published[items] = found.taken
+        bound = found.bound + float(loss[published > 0].sum()) - found.gain
+    else:
+        limit = (1 - float(rule.share or 0) + slack) * data
+        found = knapsack(risk[items], loss[items], limit)
+        published[items] = ~found.taken
+        bound = float(risk[items].sum()) - found.bound
+    return published, bound, found.proven
 
 
 @dataclass(frozen=True, eq=False)

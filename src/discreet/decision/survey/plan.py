@@ -23,6 +23,7 @@ from discreet.table.cells import frame
 
 MOST = 1 << 20
 CLOSE = 1e-6
+KEYS = {"P(n, N)": "P_type", "P(y | n, N)": "P_y", "P R1": "P_R1", "P R0": "P_R0"}
 
 
 def plan(
@@ -77,6 +78,40 @@ def plan(
         columns,
         weight=shares[kind] * chance,
     )
+
+
+def read_types(text: str) -> list[tuple[int, int, float]]:
+    """`n:N` or `n:N:domains`, with commas between: sampled, people, how many such domains.
+
+    >>> read_types("3:8:1, 5:20:3")
+    [(3, 8, 0.25), (5, 20, 0.75)]
+    """
+    found = []
+    for kind in text.split(","):
+        parts = [part.strip() for part in kind.split(":")]
+        try:
+            n, N, many = int(parts[0]), int(parts[1]), float(parts[2]) if parts[2:] else 1.0
+        except (ValueError, IndexError):
+            n = N = -1
+            many = math.nan
+        if len(parts) > 3 or not (0 <= n <= N and 0 < many < math.inf):
+            raise DataError(
+                f"{kind.strip()!r} is no type of domains; write n:N or n:N:DOMAINS, n of N people "
+                "sampled, like 3:8:10."
+            )
+        found.append((n, N, many))
+    total = math.fsum(kind[2] for kind in found)
+    return [(n, N, many / total) for n, N, many in found]
+
+
+def plan_json(planned: Publication) -> list[dict[str, Any]]:
+    """The lines of Table 2; `ratio` is null where nothing is lost."""
+    table = plan_table(planned).rename(columns=KEYS)
+    table["publish"] = planned.probability[planned.order]
+    rows: list[dict[str, Any]] = table.to_dict("records")
+    for row in rows:
+        row["ratio"] = None if math.isnan(row["ratio"]) else row["ratio"]
+    return rows
 
 
 def plan_table(planned: Publication, kind: str = "pandas") -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.decision.survey.curve import chosen, ranks
+from discreet.decision.survey.curve import Edge, chosen, ranks
 from discreet.decision.survey.publish import Publication
 from discreet.errors import DataError
 from discreet.look.result import Result
@@ -50,6 +50,29 @@ class PlugIn(Result):
             raise DataError(f"there is no estimator {estimator!r}; choose {', '.join(ESTIMATORS)}.")
         return np.flatnonzero(self.publish[estimator] != self.publication.publish)
 
+    def decided(self, estimator: str = "combined") -> Publication:
+        """The cells as the rule publishes them; their risks and losses stay the exact ones."""
+        self.differs(estimator)
+        published = self.publish[estimator]
+        rule = replace(
+            self.publication.rule, estimator=estimator, floor=self.floor, edge=Edge.WHOLE
+        )
+        return replace(
+            self.publication, rule=rule, publish=published, probability=published.astype(float)
+        )
+
+    def to_json(self, estimator: str = "combined") -> dict[str, Any]:
+        """`estimator`, `floor`, and by rows from 1: `published_besides` and `suppressed_besides`
+        the optimal rule, `understated` (R1 less the loss at the estimate of the mean)."""
+        optimal, rows = self.publication.publish, self.differs(estimator)
+        return {
+            "estimator": estimator,
+            "floor": self.floor,
+            "published_besides": [int(row) + 1 for row in rows if not optimal[row]],
+            "suppressed_besides": [int(row) + 1 for row in rows if optimal[row]],
+            "understated": self.understated.tolist(),
+        }
+
     def __repr__(self) -> str:
         many = ", ".join(f"{name} {number(len(self.differs(name)))}" for name in self.publish)
         return f"PlugIn({plural(len(self.publication), 'cell')}: decided otherwise {many})"
@@ -83,6 +106,7 @@ def plug_in(publication: Publication, *, floor: float | None = None) -> PlugIn:
         "synthetic": c.N * overall,
         "combined": c.mean,
     }
+    rule = publication.rule
     decided: dict[str, NDArray[np.bool_]] = {}
     for name, Y in estimates.items():
         if floor is not None:
@@ -90,5 +114,5 @@ def plug_in(publication: Publication, *, floor: float | None = None) -> PlugIn:
             continue
         risk, loss = (loss(c.y, Y, c.n, c.N) for loss in publication.losses)
         rank = ranks(risk, loss)
-        decided[name] = chosen(publication.rule, rank, risk * weight, loss * weight) == 1
+        decided[name] = chosen(rule, rank, risk * weight, loss * weight) == 1
     return PlugIn(publication, floor, estimates, decided)

@@ -89,7 +89,12 @@ class Publication(Paged):
         """The ratio at which publishing ends."""
         if self.rule.ratio is not None:
             return self.rule.ratio
-        inside = self.rank[self.probability > 0]
+        if self.rule.edge is Edge.BEST:
+            random = replace(self.rule, edge=Edge.RANDOM)
+            risk, loss = self.R1 * self.weight, self.R0 * self.weight
+            inside = self.rank[chosen(random, self.rank, risk, loss) > 0]
+        else:
+            inside = self.rank[self.probability > 0]
         return max(0.0, float(inside.max())) if len(inside) else 0.0
 
     def curve(self, *, by: Publication | None = None, ties: str = "together") -> Curve:
@@ -112,7 +117,7 @@ class Publication(Paged):
         seed: int = 0,
     ) -> Publication:
         """The same cells cut elsewhere."""
-        return self._decided(CutRule.of(ratio, share, risk, edge), seed)
+        return self.cut(CutRule.of(ratio, share, risk, edge), seed)
 
     def under(
         self,
@@ -124,7 +129,7 @@ class Publication(Paged):
         first = self.losses[0] if disclosure is None else disclosure_loss(disclosure)
         second = self.losses[1] if nonpublication is None else nonpublication_loss(nonpublication)
         R1, R0 = first.risk(self.counts), second.risk(self.counts)
-        return replace(self, R1=R1, R0=R0, losses=(first, second))._decided(self.rule, 0)
+        return replace(self, R1=R1, R0=R0, losses=(first, second)).cut(self.rule, 0)
 
     def regret(
         self,
@@ -163,7 +168,8 @@ class Publication(Paged):
         last = min([i for i, step in enumerate(steps) if step > high], default=len(steps) - 1)
         return steps[max(first, last - LADDER + 1) : last + 1]
 
-    def _decided(self, rule: CutRule, seed: int) -> Publication:
+    def cut(self, rule: CutRule, seed: int = 0) -> Publication:
+        """The same cells cut by another rule."""
         risk, loss = self.R1 * self.weight, self.R0 * self.weight
         probability = chosen(rule, self.rank, risk, loss)
         drawn = probability == 1
@@ -291,7 +297,7 @@ def decided(
     weights = np.ones(len(counts)) if weight is None else weight
     none = np.zeros(len(counts))
     start = Publication(counts, R1, R0, none, none > 0, rule, prior, losses, dict(columns), weights)
-    return start._decided(rule, seed)
+    return start.cut(rule, seed)
 
 
 def _prior(

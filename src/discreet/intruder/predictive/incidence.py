@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.errors import DataError
-from discreet.intruder.belief.belief import Belief
+from discreet.intruder.belief.belief import Belief, Kind
 
 TAIL = 1e-15  # of the probability, left out at either end
 
@@ -81,7 +81,11 @@ def incidents_before(exposure: float, rate: Belief) -> Belief:
         raise DataError("rates and exposure must not be negative, and the exposure not 0.")
     top = int(poisson.isf(TAIL, means.max())) + 1
     values = np.arange(top + 1)
-    mass = poisson.pmf(values[:, None], means[None]) @ rate.mass
+    weights = rate.mass
+    if rate.kind is Kind.DENSITY:  # heights: each point stands for half of what is on either side
+        steps = np.diff(rate.values)
+        weights = weights * (np.append(steps, 0) + np.append(0, steps)) / 2
+    mass = poisson.pmf(values[:, None], means[None]) @ weights
     return Belief.discrete(values, mass / mass.sum())
 
 

@@ -17,6 +17,8 @@ from discreet.intruder.predictive.families import Pareto
 from discreet.intruder.predictive.priors import Counts, Prior
 from discreet.intruder.predictive.totals import value_given_total
 from discreet.risk.knowledge.knowledge import KnowledgeRule, Measure
+from discreet.risk.knowledge.reach import Priors, Reach, merged_reach, suppressed_reach
+from discreet.risk.knowledge.safest import Beliefs
 from discreet.risk.uncertainty.shares import Shares
 
 Floats = NDArray[np.float64]
@@ -138,7 +140,8 @@ def splits(
     """Prior p_1 / (p_1 + p_2), from and to, for which a table that merges the two is safe.
 
     Safe is within the rule's limit; None if it is for no prior. `counts` are those of the table
-    before merging.
+    before merging. Where the limit is none on each share, the ends are found to within 1e-9, on
+    the safe side. Of more categories, and of classes of priors, see `withheld`.
 
     >>> import discreet as dc
     >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.4)
@@ -147,7 +150,9 @@ def splits(
     (0.25, 0.75)
     """
     bounds, r = _bounds(rule, counts)
-    first, second = (_place(bounds, name) for name in pair)
+    first, second = (_place(counts, name) for name in pair)
+    if bounds is None:
+        return _found(rule, merged_reach(counts, {"": pair}, Priors()), pair[0])
     others = [i for i in range(len(r)) if i not in (first, second)]
     if any(not bounds.lower[i] - 1e-12 <= r[i] <= bounds.upper[i] + 1e-12 for i in others):
         return None
@@ -163,7 +168,7 @@ def suppressed_shares(rule: KnowledgeRule, counts: Counts, name: str) -> tuple[f
     """Prior share of `name`, from and to, for which a table without its count is safe.
 
     Safe is within the rule's limit; None if it is for no prior. `counts` are those of the whole
-    table.
+    table. Where the limit is none on each share, as for `splits`.
 
     >>> import discreet as dc
     >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.Largest(), 0.4)
@@ -171,9 +176,11 @@ def suppressed_shares(rule: KnowledgeRule, counts: Counts, name: str) -> tuple[f
     (0.0, 0.6)
     """
     bounds, r = _bounds(rule, counts)
-    out = _place(bounds, name)
+    out = _place(counts, name)
     if not r[out] < 1:
         raise DataError(f"everybody is in {name!r}; nothing is published if it is suppressed.")
+    if bounds is None:
+        return _found(rule, suppressed_reach(counts, [name], Priors()), name)
     low, high = max(0.0, float(bounds.lower[out])), min(1.0, float(bounds.upper[out]))
     for i, share in enumerate(r / (1 - r[out])):
         if i == out:
@@ -264,22 +271,31 @@ def withstood(
     ]
 
 
-def _bounds(rule: KnowledgeRule, counts: Counts) -> tuple[Shares, Floats]:
+def _bounds(rule: KnowledgeRule, counts: Counts) -> tuple[Shares | None, Floats]:
     _needs_knowledge(rule)
     p = census(counts)
-    bounds = rule.uncertainty.shares(rule.limit, p.values.tolist())
-    if bounds is None:
-        raise DataError(
-            f"a limit on {rule.uncertainty} is no limit on each share; use `withstood` with the "
-            "priors in question."
-        )
-    return bounds, p.mass
+    return rule.uncertainty.shares(rule.limit, p.values.tolist()), p.mass
 
 
-def _place(bounds: Shares, name: str) -> int:
-    if name not in bounds.categories:
-        raise DataError(f"the table has no category {name!r}; it has {_few(bounds.categories)}.")
-    return bounds.categories.index(name)
+def _found(rule: KnowledgeRule, reach: Reach, name: str) -> tuple[float, float] | None:
+    """The ends of the prior share, by search."""
+    ((_, together),) = reach.hidden
+    if together == 0:
+        return (0.0, 1.0) if rule.uncertainty(_believed(reach)) >= rule.limit else None
+    direction = np.zeros(len(reach.categories))
+    direction[reach.categories.index(name)] = 1 / (together or 1)
+    found = Beliefs(rule.uncertainty, reach.categories, reach.corners).ends(rule.limit, direction)
+    return None if found is None else (max(0.0, found[0]), min(1.0, found[1]))
+
+
+def _believed(reach: Reach) -> Belief:
+    return Belief.discrete(list(reach.categories), reach.corners[0])
+
+
+def _place(counts: Counts, name: str) -> int:
+    if name not in counts:
+        raise DataError(f"the table has no category {name!r}; it has {_few(counts)}.")
+    return list(counts).index(name)
 
 
 def _few(names: Iterable[str]) -> str:

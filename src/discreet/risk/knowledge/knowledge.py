@@ -151,6 +151,9 @@ class KnowledgeRule:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.limit) and self.limit >= 0):
             raise DataError(f"the limit is {self.limit}; give a number from 0 on.")
+        if self.measure not in tuple(Measure):
+            raise DataError(f"the measure is {self.measure!r}; it is one of {', '.join(Measure)}.")
+        object.__setattr__(self, "measure", Measure(self.measure))
 
     def judge(
         self,

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from discreet.data.values import Values
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
+from discreet.intruder.belief.valued import Within
 from discreet.intruder.predictive.categories import census, check_fraction, sampled
+from discreet.intruder.predictive.elicit import ElicitedPrior
 from discreet.intruder.predictive.families import Pareto
 from discreet.intruder.predictive.incidence import incidents, incidents_before, least_rate
 from discreet.intruder.predictive.priors import Counts, Prior
+from discreet.intruder.predictive.quantiles import FittedPrior
 from discreet.intruder.predictive.totals import (
     pareto_alpha,
     pareto_prior,
@@ -25,7 +30,7 @@ from discreet.intruder.predictive.totals import (
 from discreet.look.result import Paged
 from discreet.risk.knowledge.intruders import census_standard, most_inside, outsiders
 from discreet.risk.knowledge.knowledge import KnowledgeRule, Learned, Measure
-from discreet.risk.uncertainty import Variance, variation
+from discreet.risk.uncertainty import OnValues, Variance, inverse_moments, on_values, variation
 from discreet.table.cells import frame
 from discreet.table.table import Table
 
@@ -48,6 +53,7 @@ class Taught(Paged):
     rows: tuple[Learned, ...]
     words: str
     notes: tuple[str, ...] = ()
+    elicited: ElicitedPrior | FittedPrior | None = None  # the prior, with what it implies
 
     @property
     def within(self) -> bool:
@@ -82,6 +88,7 @@ class Taught(Paged):
             "rule": self.words,
             "targets": [row.to_json() for row in self.rows],
             "notes": list(self.notes),
+            "elicited": None if self.elicited is None else self.elicited.to_json(),
         }
 
 
@@ -94,10 +101,14 @@ def taught_by_table(
     fraction: float = 1.0,
     prior: Prior | None = None,
     believed: Any = None,
+    values: Mapping[str, Any] | Values | str | Path | None = None,
+    within: str | Within = "midpoint",
+    top: float | None = None,
 ) -> Taught:
     """A person's category of `target`, from the table of it, or of it by `group`.
 
-    `believed` are expected counts in its place, if that table is not released.
+    `believed` are expected counts in its place, if that table is not released. An uncertainty
+    about numbers takes those of the categories: see `on_values`.
 
     The person is in the table, or with a sampling `fraction` perhaps; without a prior, what is
     believed before is the whole table, if a group is learned.
@@ -114,6 +125,8 @@ def taught_by_table(
         raise DataError(f"{target!r} is both the target and the group; group by another variable.")
     sums = table.margin([*groups, target]).reorder([*groups, target])
     categories = sums.variable(target).categories
+    asked = on_values(rule.uncertainty, sums.variable(target), values, within=within, top=top)
+    rule = replace(rule, uncertainty=asked)
     counts = sums.dense().reshape(-1, len(categories))
     labels = list(product(*(sums.variable(name).categories for name in groups)))
     if prior is not None and (odd := set(prior.categories) - set(categories)):
@@ -129,7 +142,7 @@ def taught_by_table(
         if not people:
             continue
         shown = dict(zip(categories, line, strict=True))
-        outside = None if prior is None else prior.given(shown)
+        outside = None if prior is None or believed is not None else prior.given(shown)
         name = ", ".join(label) or "all"
         told[name] = shown
         if believed is None:
@@ -141,6 +154,8 @@ def taught_by_table(
     worst = ordered[0]
     about = f"{target} of somebody" + (f" whose {' and '.join(groups)} is known" if groups else "")
     notes = _sample_notes(rule, told[worst.label], fraction, prior) if fraction < 1 else ()
+    if isinstance(asked, OnValues):
+        about, notes = f"{about}, each category {asked.taken}", (*asked.notes, *notes)
     if fraction < 1:
         about += f", in a sample of {fraction:.4g}"
     return Taught(about, rule, ordered, rule.words(categories, worst.before), notes)
@@ -236,6 +251,7 @@ def taught_by_totals(
             figures["alpha"] = shape
             how = "given" if alpha is not None else "estimated from the total"
             notes.append(f"{each.label}: values are Pareto({shape:.4f}), {how}.")
+        figures["mean_inverse"] = inverse_moments(found.belief)[0]
         figures["cv_inverse"] = variation(found.belief)
         before = math.inf if isinstance(rule.uncertainty, Variance) and not finite else None
         rows.append(rule.judge(found.belief, prior, label=each.label, before=before, **figures))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.effort import Seconds
 from discreet.errors import DataError
+from discreet.intruder.posterior.population import PopulationPosterior
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior
 from discreet.look.result import Paged
@@ -30,12 +31,13 @@ class BeliefRisk(Paged):
     """What an intruder believes about small counts, held against the truth.
 
     `cells` are of the table or of a margin of it; `entropy`, `true_table` and `surprise` are about
-    the whole table.
+    the whole table. If this is a sample, `population` has beliefs about the population.
     """
 
     table: Table
     cells: Cells
     posterior: Posterior
+    population: PopulationPosterior | None = None
 
     @cached_property
     def truth(self) -> Floats:
@@ -87,6 +89,29 @@ class BeliefRisk(Paged):
         return -whole.log_probability(self.table) - entropy
 
     @property
+    def sample_uniques(self) -> int:
+        """How many of the cells have one person in the sample."""
+        return int((self.cells.counts == 1).sum())
+
+    @cached_property
+    def known_sample(self) -> PopulationPosterior | None:
+        """Beliefs about the population of somebody who knows the sample's counts."""
+        return None if self.population is None else self.population.given(self.cells.counts)
+
+    def population_uniques(self) -> float | None:
+        """How many sample uniques are expected to be population uniques."""
+        if self.known_sample is None:
+            return None
+        return float(self.known_sample.unique[self.cells.counts == 1].sum())
+
+    def small_in_population(self, at_most: int = 2) -> float | None:
+        """How many of the cells are expected to have so few people, but some, in the population."""
+        if self.known_sample is None:
+            return None
+        counts = range(1, at_most + 1)
+        return float(sum(self.known_sample.probability(count).sum() for count in counts))
+
+    @property
     def under(self) -> str:
         """The intruder's model in words: the saturated model."""
         name = self.posterior.model
@@ -112,7 +137,7 @@ class BeliefRisk(Paged):
         """How probable each count of each cell is; the true counts are outlined."""
         return self.posterior.plot(counts=self.cells.counts, **options)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, *, small: int = 2) -> dict[str, Any]:
         tables = self.posterior.tables
         return {
             "model": self.posterior.model,
@@ -127,6 +152,19 @@ class BeliefRisk(Paged):
             "tables": None if tables is None else str(tables),
             "surprise": _finite(self.surprise),
             "fits_badly": self.fits_badly,
+            **self._of_population(small),
+        }
+
+    def _of_population(self, small: int) -> dict[str, Any]:
+        if self.population is None:
+            return {}
+        return {
+            "population": {
+                "most_unique": float(self.population.unique.max(initial=0.0)),
+                "sample_uniques": self.sample_uniques,
+                "population_uniques": self.population_uniques(),
+                "small": self.small_in_population(small),
+            }
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -31,11 +31,14 @@ class Expected:
         return self.gap <= CLOSE
 
 
-def expected(release: Release, names: Sequence[str]) -> Expected | None:
+def expected(
+    release: Release, names: Sequence[str], weights: Mapping[str, Sequence[float]] | None = None
+) -> Expected | None:
     """The margin over `names` of the table of largest entropy that fits; None if out of reach.
 
     Within what is released, nothing else is assumed: the fit of the log-linear model with the
     released margins, zero where a combination is impossible. What is released itself is exact.
+    With `weights` of the categories of variables among `names`, the table nearest to them.
 
     >>> from discreet.table.table import Table
     >>> table = Table.of([[[45, 5], [45, 5]], [[25, 25], [25, 25]]], A="ab", B="cd", S="yn")
@@ -58,6 +61,10 @@ def expected(release: Release, names: Sequence[str]) -> Expected | None:
         at = dict(known.cell)
         variables = [release.variables[place] for place in axes]
         start[tuple(v.code(at[v.name]) if v.name in at else slice(None) for v in variables)] = 0.0
+    for name, given in (weights or {}).items():
+        line = [1] * len(axes)
+        line[axes.index(release.axes.place[name])] = -1
+        start *= np.reshape(np.asarray(given, np.float64), line)
     margins = {
         tuple(axes.index(place) for place in bits(s)): release.table(
             release.axes.names_of(s)

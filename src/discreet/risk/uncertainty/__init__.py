@@ -11,14 +11,17 @@ from discreet.risk.uncertainty.categories import (
 from discreet.risk.uncertainty.numbers import (
     Absolute,
     Lengths,
+    OverUnder,
     RelativeError,
     Variance,
     inverse_moments,
     variation,
 )
-from discreet.risk.uncertainty.written import Loss
+from discreet.risk.uncertainty.onvalues import OnValues, on_values
+from discreet.risk.uncertainty.written import Loss, LossAtValues
 
 __all__ = [
-    "Absolute", "Best", "ByProbability", "Entropy", "Largest", "Lengths", "Loss", "RelativeError",
-    "TwoSided", "Uncertainty", "Variance", "Weighted", "inverse_moments", "variation",
+    "Absolute", "Best", "ByProbability", "Entropy", "Largest", "Lengths", "Loss", "LossAtValues",
+    "OnValues", "OverUnder", "RelativeError", "TwoSided", "Uncertainty", "Variance", "Weighted",
+    "inverse_moments", "on_values", "variation",
 ]  # fmt: skip

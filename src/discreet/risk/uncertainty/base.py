@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import gathered
 from discreet.intruder.belief.belief import Belief, Kind
+from discreet.intruder.belief.valued import Valued
 from discreet.intruder.posterior.whole_table import Held, TableBelief
 from discreet.risk.uncertainty.shares import Shares
 
@@ -53,6 +54,7 @@ class Uncertainty(ABC):
     (True, 0.562)
     """
 
+    of_numbers: ClassVar[bool] = False  # asks for values that are numbers
     concave: bool = True  # else only quasi-concave: U of a mixture is at least the smaller one
     said: str = ""
 
@@ -85,8 +87,11 @@ def points(belief: Held, *cuts: float) -> tuple[NDArray[Any], Floats]:
 
     That is exact for squares, and for lines that break at `cuts`.
     """
+    values: NDArray[Any]
     if isinstance(belief, TableBelief):
         values, mass = belief.tables, belief.mass
+    elif isinstance(belief, Valued):
+        values, mass = belief.nodes(*cuts)
     elif belief.kind is not Kind.DENSITY:
         values, mass = gathered(belief.values, belief.mass)
     else:

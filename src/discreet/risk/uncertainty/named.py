@@ -16,12 +16,18 @@ from discreet.risk.uncertainty.categories import (
     TwoSided,
     Weighted,
 )
-from discreet.risk.uncertainty.numbers import Absolute, Lengths, RelativeError, Variance
-from discreet.risk.uncertainty.written import Loss
+from discreet.risk.uncertainty.numbers import (
+    Absolute,
+    Lengths,
+    OverUnder,
+    RelativeError,
+    Variance,
+)
+from discreet.risk.uncertainty.written import Loss, LossAtValues
 
 NAMES = (
     "entropy", "largest", "weighted:NUMBERS|FILE", "inverse", "two-sided:A:B", "variance",
-    "relative", "absolute", "lengths", "loss:FILE",
+    "relative", "absolute", "over-under:A:B", "lengths", "loss:FILE",
 )  # fmt: skip
 _PLAIN: dict[str, type[Uncertainty]] = {
     "entropy": Entropy,
@@ -35,6 +41,7 @@ _PLAIN: dict[str, type[Uncertainty]] = {
     "absolute": Absolute,
     "lengths": Lengths,
 }
+_PAIRS: dict[str, Callable[..., Uncertainty]] = {"two-sided": TwoSided, "over-under": OverUnder}
 
 
 def uncertainty_named(text: str, categories: Sequence[str] = ()) -> Uncertainty:
@@ -46,11 +53,11 @@ def uncertainty_named(text: str, categories: Sequence[str] = ()) -> Uncertainty:
     name, _, rest = text.partition(":")
     if name in _PLAIN and not rest:
         return _PLAIN[name]()
-    if name == "two-sided":
+    if name in _PAIRS:
         numbers = [_number(part, text) for part in rest.split(":")] if rest else []
         if len(numbers) > 2:
-            raise DataError(f"{text!r} has more than two numbers; write two-sided:A:B.")
-        return TwoSided(*numbers)
+            raise DataError(f"{text!r} has more than two numbers; write {name}:A:B.")
+        return _PAIRS[name](*numbers)
     if name == "weighted" and rest:
         return Weighted(_weights(rest, text, categories))
     if name == "loss" and rest:
@@ -86,12 +93,23 @@ def _loss(path: str, categories: Sequence[str]) -> Loss:
     if not categories:
         raise DataError("a loss matrix needs a target with categories; use --target.")
     if sorted(columns) != sorted(map(str, categories)):
+        if (places := _places(columns)) is not None:
+            return LossAtValues(figures, acts, at=places)
         odd = min(set(columns) ^ set(map(str, categories)), default=columns[0])
         raise DataError(
-            f"the columns of the loss matrix must be the categories, each once; see {odd!r}."
+            "the columns of the loss matrix must be the categories, each once, or numbers: see "
+            f"{odd!r}."
         )
     order = [columns.index(str(name)) for name in categories]
     return Loss([[row[i] for i in order] for row in figures], acts)
+
+
+def _places(columns: Sequence[str]) -> list[float] | None:
+    """The values that a loss is written for; None if they are labels."""
+    try:
+        return [float(column) for column in columns]
+    except ValueError:
+        return None
 
 
 def _number(part: str, text: str) -> float:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import numeric, plain
 from discreet.intruder.belief.belief import Belief, Kind
+from discreet.intruder.belief.valued import Valued
 from discreet.intruder.posterior.whole_table import Held, TableBelief
 from discreet.risk.uncertainty.base import Best, Uncertainty, by_cells, one_value, points
 
@@ -27,11 +28,13 @@ class Variance(Uncertainty):
     (1.1, 0.49)
     """
 
+    of_numbers: ClassVar[bool] = True
     said: str = field(default="the variance", init=False)
 
     def best(self, belief: Held) -> Best:
         if isinstance(belief, TableBelief):
             return by_cells(self, belief)
+        _check_finite(self.said, belief.variance, 2)
         return Best(belief.mean, belief.variance, belief.exact)
 
     def loss(self, estimate: Any, truth: Any) -> float:
@@ -53,17 +56,49 @@ class Absolute(Uncertainty):
     Best(estimate=1, uncertainty=0.5, exact=True)
     """
 
+    of_numbers: ClassVar[bool] = True
     said: str = field(default="the mean distance from the median", init=False)
 
     def best(self, belief: Held) -> Best:
         if isinstance(belief, TableBelief):
             return by_cells(self, belief)
         middle = belief.quantile(0.5)
-        values, mass = points(belief, middle)
-        return Best(middle, float(mass @ np.abs(values - middle)), belief.exact)
+        return Best(middle, sum(_missed(belief, middle, self.said)), belief.exact)
 
     def loss(self, estimate: Any, truth: Any) -> float:
         return float(np.sum(np.abs(np.asarray(estimate) - np.asarray(truth))))
+
+
+@dataclass(frozen=True)
+class OverUnder(Uncertainty):
+    """a for each unit that an estimate is too high, b for each that it is too low.
+
+    The best estimate is the quantile b / (a + b); with a = b = 1 it is the median.
+
+    >>> import discreet as dc
+    >>> belief = dc.Belief.discrete([0, 1, 2], [0.2, 0.5, 0.3])
+    >>> dc.uncertainty.OverUnder(1, 3).best(belief)
+    Best(estimate=2, uncertainty=0.9, exact=True)
+    """
+
+    of_numbers: ClassVar[bool] = True
+    over: float = 1.0
+    under: float = 1.0
+    said: str = field(default="the cost of the distance above and below", init=False)
+
+    def __post_init__(self) -> None:
+        for name, cost in (("above", self.over), ("below", self.under)):
+            if not (math.isfinite(cost) and cost > 0):
+                raise DataError(f"the cost of an estimate {name} is {cost}; give a number above 0.")
+
+    def best(self, belief: Held) -> Best:
+        held = one_value(belief, self.said)
+        estimate = held.quantile(self.under / (self.over + self.under))
+        above, below = _missed(held, estimate, self.said)
+        return Best(estimate, self.over * above + self.under * below, held.exact)
+
+    def loss(self, estimate: Any, truth: Any) -> float:
+        return float(max(self.over * (estimate - truth), self.under * (truth - estimate)))
 
 
 @dataclass(frozen=True)
@@ -78,12 +113,16 @@ class Lengths(Uncertainty):
     Best(estimate=(0, 2), uncertainty=2.0, exact=True)
     """
 
+    of_numbers: ClassVar[bool] = True
     said: str = field(default="the length of the interval", init=False)
 
     def best(self, belief: Held) -> Best:
         if isinstance(belief, TableBelief):
             lower, upper = belief.bounds
             return Best((lower, upper), float(np.sum(upper - lower)))
+        if isinstance(belief, Valued):
+            _check_finite(self.said, belief.ends[1])
+            return Best(belief.ends, belief.ends[1] - belief.ends[0], belief.exact)
         values = belief.values[belief.mass > 0]
         if belief.kind is Kind.DENSITY:
             near = np.convolve(belief.mass > 0, [1, 1, 1], "same") > 0
@@ -111,6 +150,7 @@ class RelativeError(Uncertainty):
     (12.0, 0.1)
     """
 
+    of_numbers: ClassVar[bool] = True
     said: str = field(default="the squared relative error", init=False)
 
     def best(self, belief: Held) -> Best:
@@ -128,14 +168,45 @@ class RelativeError(Uncertainty):
         return f"the coefficient of variation of 1/X is at least {least:.6g}"
 
 
+def _missed(belief: Belief, estimate: float, said: str) -> tuple[float, float]:
+    """How far, on average, the estimate is above the truth, and how far below it."""
+    if isinstance(belief, Valued):
+        _check_finite(said, belief.mean, 1)
+        above = belief.shortfall(estimate)
+        return above, max(0.0, above + belief.mean - estimate)
+    values, mass = points(belief, estimate)
+    return (
+        float(mass @ np.maximum(estimate - values, 0)),
+        float(mass @ np.maximum(values - estimate, 0)),
+    )
+
+
+def _check_finite(said: str, found: float, alpha: int | None = None) -> None:
+    """What is infinite passes every limit, and says nothing."""
+    if math.isinf(found):
+        finite = f" unless alpha is above {alpha}" if alpha else ""
+        raise DataError(
+            f"{said} is infinite where a range has a Pareto tail{finite}, so that any limit would "
+            "hold; say where the last range ends, or ask for relative."
+        )
+
+
 def inverse_moments(belief: Belief) -> tuple[float, float]:
-    """The means of 1/X and 1/X^2."""
+    """The means of 1/X and 1/X^2.
+
+    >>> import discreet as dc
+    >>> dc.uncertainty.inverse_moments(dc.Belief.discrete([10, 20], [0.5, 0.5]))
+    (0.07500000000000001, 0.00625)
+    """
     least = belief.values.min() if numeric(belief.values) else belief.values[0]
+    least = belief.ends[0] if isinstance(belief, Valued) else least
     if not numeric(belief.values) or least <= 0:
         raise DataError(
             f"a relative error needs values above 0, and {least} is among them; use another "
             "uncertainty, or a minimum above 0."
         )
+    if isinstance(belief, Valued):
+        return belief.moment(-1), belief.moment(-2)
     x = belief.values.astype(np.float64)
     if belief.kind is not Kind.DENSITY:
         return float(belief.mass @ (1 / x)), float(belief.mass @ (1 / x**2))
