@@ -111,14 +111,18 @@ def test_tags_match_and_references_hold(name, request):
 
 
 def test_nobodys_keys_or_id_are_in_it(whole, page, bare):
-    """Row numbers only; labels of groups are no keys."""
+    """Row numbers only; labels of groups are no keys, and what is inferred has counts only."""
     places = r'\s(?:d|transform|[xy][12]?|width|height|viewBox)="[^"]*"'
     text = re.sub(r"(?<=\d),(?=\d)", "", re.sub(places, "", page + bare))
     said = set(re.findall(r"\w+(?:\.\d+)?", text))
     assert "respondents" in said
     for frame in whole[1]:
-        for name in ("person", "income", "town", "sex <b>", "weight", "height", "ill"):
+        for name in ("person", "income", "town", "sex <b>", "weight", "height"):
             assert not said & set(frame[name].astype(str))
+    start, end = (page.index(f">{words}</h2>") for words in ("What is inferred", "Harm by group"))
+    for label in ("malade", "saine"):
+        assert label in page[start:end]
+        assert label not in page[:start] + page[end:]
 
 
 def test_it_says_all_that_an_officer_signs(whole, page):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.look.words import listed, number, percent, plural
 from discreet.report import identify_words as say
+from discreet.report.identify_told import told_sections
 from discreet.report.page import (
     HTML,
     MOST_LONG,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.risk.linkage.harmless import Harmless
     from discreet.risk.linkage.identification import Identification
     from discreet.risk.linkage.matching import Matching
+    from discreet.risk.linkage.replacement import Replacement
 
 MOST_EXPOSED, SHORT = 20, 10
 MOST_NAMES = 24
@@ -44,6 +46,7 @@ def identify_page(
     felt: Harm | None = None,
     trust: Calibration | None = None,
     safe: Harmless | None = None,
+    approximate: Replacement | None = None,
     files: Mapping[str, str | Path] | None = None,
 ) -> Page:
     """Risks, their distribution, the most exposed rows, harm, how far to trust a link.
@@ -63,6 +66,8 @@ def identify_page(
         sections.append(_calibration(trust, found.act))
     if safe is not None:
         sections.append(_harmless(safe))
+    if approximate is not None:
+        sections.append(_approximate(approximate, found.act))
     assumed = [] if intruder is None else say.assumed(intruder, len(found.linked))
     return Page(
         "Identification assessment",
@@ -110,7 +115,7 @@ def _figures(
     if near is not None:
         figures.append((percent(near.risk, 1), "of released records nearest to their own source"))
     if felt is not None:
-        figures.append((f"{felt.total:,.6g}", f"harm from {felt.costs.sensitive}"))
+        figures.append((say.harm_total(felt), f"harm from {felt.costs.sensitive}"))
     return figures
 
 
@@ -172,7 +177,7 @@ def _right(found: Identification, near: Matching | None) -> Section:
             (
                 "Matching",
                 f"{number(near.matched)} of {of} nearest to their own source record "
-                f"({percent(near.risk, 1)}), {near.distance} distance",
+                f"({percent(near.risk, 1)}), {say.distance_words(near)}",
             )
         )
     about = "One point a tenth of probability: the share of best links that are right."
@@ -214,7 +219,7 @@ def _harm(felt: Harm) -> list[Section]:
     heads = ["respondents", *(["cost"] if costs else []), "harm"]
     figures = []
     for name in OUTCOMES:
-        cost = [f"{costs[name]:,.6g}" if name in costs else ""] if costs else []
+        cost = [say.amount(costs[name]) if name in costs else ""] if costs else []
         figures.append([number(many[name]), *cost, f"{sums[name]:,.6g}"])
     table = Rows(
         "Respondents by what the intruder does and infers, what it costs one of them, and the sum",
@@ -228,13 +233,14 @@ def _harm(felt: Harm) -> list[Section]:
         Chart("outcomes", felt.plot, f"One bar an outcome: its harm. {SAME}"),
         table,
     ]
+    parts.append(Say(say.inferred_words(felt)))
     if felt.without_link is not None and felt.without_link[0]:
         inferred, right = felt.without_link
         parts.append(
             Say(f"inferred without a link: {number(inferred)}, of which {number(right)} true")
         )
-    title = f"Harm {felt.total:,.6g} from {felt.costs.sensitive}"
-    found = [Section("Harm", parts, title)]
+    title = f"Harm {say.harm_total(felt)} from {felt.costs.sensitive}"
+    found = [Section("Harm", parts, title), *told_sections(felt)]
     if felt.groups:
         found.append(_groups(felt))
     return found
@@ -295,6 +301,24 @@ def _harmless(safe: Harmless) -> Section:
     )
     said, checked = say.harmless_words(safe)
     return Section("Little risk", [Say(said), Say(checked, "quiet"), table])
+
+
+def _approximate(near: Replacement, act: float) -> Section:
+    """Sampling with replacement beside equation (1)."""
+    both = (near.equation, near.approximate)
+    table = Rows(
+        "Risks of perceived identification by equation (1), and as if records were drawn with "
+        "replacement",
+        ["links"],
+        [["equation (1)"], ["with replacement"]],
+        ["highest", "average", "sum", f"at {act:g} or more"],
+        [
+            [f"{one.pessimistic:.4f}", f"{one.average:.4f}", f"{one.total:,.2f}", number(one.above)]
+            for one in both
+        ],
+    )
+    said = say.replacement_words(near)
+    return Section("With replacement, an approximation", [table, Say(said, "quiet")])
 
 
 def _how(found: Identification) -> list[Section]:

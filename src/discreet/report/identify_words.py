@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from discreet.intruder.linkage.model import Kind
+from discreet.intruder.linkage.model import By, Kind
 from discreet.look.words import number, percent, plural, rounded
 
 if TYPE_CHECKING:
-    from discreet.intruder.linkage.model import Intruder, Key
+    from discreet.intruder.linkage.model import Intruder, Key, Stated
     from discreet.risk.linkage.calibration import Share
     from discreet.risk.linkage.harm import Costs, Harm
+    from discreet.risk.linkage.harm.own import Amount
     from discreet.risk.linkage.harmless import Harmless
     from discreet.risk.linkage.identification import Identification
     from discreet.risk.linkage.matching import Matching
+    from discreet.risk.linkage.replacement import Replacement
 
 TELLS = 1.5  # a key that makes a pair so many times likelier is a reason
 
@@ -47,7 +49,24 @@ def true_words(found: Identification) -> str:
 def matching_words(near: Matching) -> str:
     return (
         f"matching: {number(near.matched)} nearest to their own source "
-        f"({percent(near.risk, 1)}), {near.distance} distance"
+        f"({percent(near.risk, 1)}), {distance_words(near)}"
+    )
+
+
+def distance_words(near: Matching) -> str:
+    """Which distance, and the weights that were given."""
+    logs = ", of the logarithms of lognormal keys" if near.distance.startswith("log") else ""
+    kind = "squared" if near.distance.endswith("squared") else "absolute"
+    given = ", ".join(f"{name} {value:g}" for name, value in near.weights.items())
+    return f"{kind} distance{logs}{f', weights {given}' if given else ''}"
+
+
+def replacement_words(near: Replacement) -> str:
+    """How far the approximation is from equation (1)."""
+    changed = plural(near.changed, "respondent")
+    return (
+        f"link probabilities differ by {near.mean:.4f} on average and by {near.largest:.4f} at "
+        f"most; {changed} with another best link"
     )
 
 
@@ -81,9 +100,26 @@ def harmless_words(found: Harmless) -> tuple[str, str]:
 def harm_words(felt: Harm) -> str:
     average = felt.total / len(felt.harm)
     return (
-        f"Harm from {felt.costs.sensitive}: {felt.total:,.6g}, which is {average:,.3g} a "
+        f"Harm from {felt.costs.sensitive}: {harm_total(felt)}, which is {average:,.3g} a "
         "respondent."
     )
+
+
+def harm_total(felt: Harm) -> str:
+    """The sum, and whether it is exact."""
+    close = "" if getattr(felt.told, "exact", True) else "about "
+    return f"{close}{felt.total:,.6g}"
+
+
+def amount(cost: Amount) -> str:
+    """A cost, or where it stands if every respondent has their own."""
+    return f"{cost:,.6g}" if isinstance(cost, int | float) else f"by {cost.column}"
+
+
+def inferred_words(felt: Harm) -> str:
+    found = felt.inferences
+    said = f"inferred: {number(found['right'])} right, {number(found['wrong'])} wrong"
+    return f"{said}; of {number(found['nothing'])} with a link nothing"
 
 
 def known(intruder: Intruder) -> list[str]:
@@ -95,7 +131,8 @@ def assumed(intruder: Intruder, sources: int) -> list[str]:
     """What the intruder is taken to know."""
     said = [f"{key.name}: {key_words(key)}." for key in intruder.keys]
     for pair, value in intruder.correlation.items():
-        said.append(f"The noise of {' and '.join(pair)} has a correlation of {value:g}.")
+        tie = f"that {value.column} gives" if isinstance(value, By) else f"of {value:g}"
+        said.append(f"The noise of {' and '.join(pair)} has a correlation {tie}.")
     if len(intruder.types) > 1:
         for kind in intruder.types:
             own = [f"{key.name} {key_words(key)}" for key in kind.keys.values()]
@@ -158,6 +195,8 @@ def _known_words(key: Key) -> str:
         if key.keep == 1:
             return "a category that is released as it is"
         return f"a category that stays with probability {key.keep:g}"
+    if key.personal or key.center:
+        return _own_words(key)
     what = "the logarithm of the value" if key.kind is Kind.LOGNORMAL else "the value"
     if key.spread is None:
         return f"{what} with normal noise, whose spread is estimated from the files"
@@ -166,6 +205,45 @@ def _known_words(key: Key) -> str:
         for spread, share in zip(key.spread, key.weights, strict=True)
     ]
     return f"{what} with normal noise of standard deviation {', '.join(spreads)}"
+
+
+ERRORS = {
+    Kind.NORMAL: "normal error of standard deviation {}",
+    Kind.LOGNORMAL: "normal error of standard deviation {}",
+    Kind.LAPLACE: "double exponential error of standard deviation {}",
+    Kind.UNIFORM: "a uniform error of at most {}",
+    Kind.WRITTEN: "an error of a written density, stretched by {}",
+}
+
+
+def _own_words(key: Key) -> str:
+    """A belief that differs by respondent, or whose error is not normal."""
+    if key.of is not None:
+        each = [f"{_own_words(one)} if {key.column} is {label}" for label, one in key.of.items()]
+        return "; ".join(each)
+    logs = key.log or key.kind is Kind.LOGNORMAL
+    what = f"the logarithm of {key.center or 'the value'}" if logs else key.center or "the value"
+    said: float | By | None = key.spread_by
+    if said is None and key.spread is not None:
+        said = key.spread[0]
+    error = ERRORS[key.kind].format(_spread_words(said))
+    if key.kind is Kind.WRITTEN and said is None:
+        error = "an error of a written density"
+    if not key.sources:
+        return f"{what} with {error}"
+    stated = " and ".join(_stated_words(one) for one in key.sources)
+    added = f", and masked with {error}" if said is not None else ""
+    return f"{'the logarithm of ' * logs}what is stated by {stated}{added}"
+
+
+def _stated_words(one: Stated) -> str:
+    return f"{one.column} with {ERRORS[one.kind].format(_spread_words(one.spread))}"
+
+
+def _spread_words(said: float | By | None) -> str:
+    if isinstance(said, By):
+        return f"that {said.column} gives" if said.values is None else f"by {said.column}"
+    return "that is estimated from the files" if said is None else f"{said:g}"
 
 
 def harm_assumed(costs: Costs) -> list[str]:
@@ -179,14 +257,63 @@ def harm_assumed(costs: Costs) -> list[str]:
         else:
             said.append("It is inferred if it is believed as much as is given for its category.")
     else:
-        price = {
-            "overestimate": "the square of what it is overestimated by",
-            "excess": "what it is overestimated by",
-            "threshold": f"{costs.loss:g} if it is believed to be above {costs.limit:g}",
-        }
-        said.append(f"It costs the respondent {price[costs.function]}.")
+        said.append(f"It costs the respondent {cost_words(costs)}.")
+        said.append("That is expected over all that is believed of the number, not at its mean.")
+        said += _number_words(costs)
+    if not isinstance(costs.times, int | float):
+        said.append(f"All harm is multiplied by what {costs.times.column} says of a respondent.")
+    elif costs.times != 1:
+        said.append(f"All harm is multiplied by {costs.times:g}.")
     if costs.bayes:
         said.append("Costs are weighted by what is believed of each category.")
     if costs.predict:
         said.append(f"It is predicted from {', '.join(costs.predict)}.")
+    return said
+
+
+def _said(cost: Amount) -> str:
+    return f"{cost:,.6g}" if isinstance(cost, int | float) else f"what {cost.column} says"
+
+
+def cost_words(costs: Costs) -> str:
+    """What a number costs that is taken for another."""
+    if callable(costs.function):
+        return "what a function says of the true number and what it is taken for"
+    known = costs.settings
+    place = "what it is off by" if known.get("of", "error") == "error" else "what it is taken for"
+    between = "the true value"
+    if "low" in known:
+        between = f"{_said(known['low'])} to {_said(known['high'])}"
+    elif "within" in known:
+        between = f"the true value -+ {_said(known['within'])}"
+    elif "share" in known:
+        share = known["share"]
+        many = percent(share) if isinstance(share, int | float) else _said(share)
+        between = f"the true value -+ {many}"
+    return {
+        "overestimate": "the square of what it is overestimated by",
+        "excess": "what it is overestimated by",
+        "absolute": "what it is off by",
+        "squared": "the square of what it is off by",
+        "relative": "the square of what it is off by, as a share of the true value",
+        "threshold": f"{_said(costs.loss)} if it is believed to be above {_said(costs.limit)}",
+        "inside": f"{_said(costs.loss)} if it is believed to be in {between}",
+        "outside": f"{_said(costs.loss)} if it is not believed to be in {between}",
+        "written": f"by a line through {len(known.get('points', ()))} points of {place}",
+    }[costs.function or "excess"]
+
+
+def _number_words(costs: Costs) -> list[str]:
+    said = []
+    if costs.wrong:
+        said.append(f"After a wrong link it costs {cost_words(costs.after_wrong_link)}.")
+    if costs.spread or costs.log_spread:
+        what = "Its logarithm" if costs.log_spread else "It"
+        error = costs.spread or costs.log_spread
+        said.append(
+            f"{what} is released with a normal error of standard deviation {error:g}, and true "
+            "values are normal about what is predicted of them."
+        )
+    if costs.near:
+        said.append(f"An estimate within {costs.near:g} of the true value is a true inference.")
     return said

@@ -68,17 +68,22 @@ def find_candidates(data: Encoded, *, lose: float, top: int, dense: int = DENSE)
 
     Left out are sources further than a radius, which masked records leave with probability
     lose / 2, and combinations of categories that are reached with probability lose / 2 in all;
-    and, of what is left, all but the `top` and what weighs next to nothing.
+    and, of what is left, all but the `top` and what weighs next to nothing. Where beliefs differ by
+    respondent all sources are weighed, and all but the `top` left out.
     """
     ranks, labels = data.ranks, data.matches
-    source = classes(np.hstack([data.source_codes, labels.source, ranks.source[:, :, 0]]), data.y)
+    y, x = data.y, data.x
+    if data.own:
+        y, x = np.hstack([y, data.own.told(len(y))]), np.hstack([x, data.own.shown(len(x))])
+    source = classes(np.hstack([data.source_codes, labels.source, ranks.source[:, :, 0]]), y)
     released = classes(
-        np.hstack([data.released_codes, labels.released, *ranks.released.transpose(2, 0, 1)]),
-        data.x,
+        np.hstack([data.released_codes, labels.released, *ranks.released.transpose(2, 0, 1)]), x
     )
-    if len(source.first) * len(released.first) <= dense:
-        white = whitening(data.correlation)
-        found = [_whole(data, source, i, white, top=None) for i in released.first]
+    small = len(source.first) * len(released.first) <= dense
+    if small or data.own:  # laws of any tail and spread: every pair is weighed
+        white, most = whitening(data.correlation), None if small else top
+        least = 0.0 if small else TRIFLE
+        found = [_whole(data, source, i, white, top=most, least=least) for i in released.first]
         _refuse_empty(released, [len(f[0]) for f in found])
         return _gathered(source, released, found, 0.0)
     return _pruned(data, source, released, lose, top)
@@ -278,9 +283,18 @@ def _strips(y: Floats, combinations: Classes, radius: float) -> tuple[Ints, Ints
 
 
 def _whole(
-    data: Encoded, source: Classes, i: int, white: Floats, *, top: int | None
+    data: Encoded,
+    source: Classes,
+    i: int,
+    white: Floats,
+    *,
+    top: int | None,
+    least: float = 0.0,
 ) -> tuple[Ints, Floats, float]:
-    """One released record weighed with every source; weights relative to the largest."""
+    """One released record weighed with every source; weights relative to the largest.
+
+    Of all weights together, none that is at most the share `least` is kept.
+    """
     from discreet._kernels.linkblocking import log_weights
 
     some, labels, ranks = source.first, data.matches, data.ranks
@@ -291,14 +305,16 @@ def _whole(
         white, labels.released[i], labels.share[i], tuple(part[some] for part in own),
         ranks.released[i], (ranks.source[some], ranks.scales[some], ranks.laws),
     )  # fmt: skip
+    if data.own:
+        logs = logs + data.own.logs(i, some)
     best = logs.max()
     if not np.isfinite(best):
         return np.zeros(0, np.int64), np.zeros(0), 0.0
     weights = np.exp(logs - best)
-    places = np.flatnonzero(weights > 0)
+    whole = float(weights @ source.times)
+    places = np.flatnonzero(weights > least * whole)
     if top is not None and len(places) > top:
         places = np.sort(places[np.argsort(-weights[places], kind="stable")[:top]])
-    whole = float(weights @ source.times)
     left = whole - float(weights[places] @ source.times[places])
     return places, weights[places], max(0.0, left) if top is not None else 0.0
 

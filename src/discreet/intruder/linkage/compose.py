@@ -54,6 +54,8 @@ def _composed(first: Key, second: Key, values: Any) -> Key:
         return second
     if _nothing(second):
         return first
+    if any(key.personal or key.center for key in (first, second)):
+        _refuse(first, second)
     if first.kind is Kind.CATEGORY and second.kind is Kind.CATEGORY:
         return _recoded(first, second, values)
     if first.kind in CODED and first.matrix is not None and settled(second):

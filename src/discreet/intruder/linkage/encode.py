@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
+from discreet.intruder.linkage.believed import own_beliefs, own_keys
 from discreet.intruder.linkage.kinds import (
     MATCHED,
     matched,
@@ -20,10 +21,12 @@ from discreet.intruder.linkage.kinds import (
     source_numbers,
 )
 from discreet.intruder.linkage.matches import Matches, joined
-from discreet.intruder.linkage.model import Intruder, Key, Kind
+from discreet.intruder.linkage.model import By, Intruder, Key, Kind
+from discreet.intruder.linkage.own import Own
 from discreet.intruder.linkage.ranks import Ranks, ranked
 from discreet.intruder.linkage.reading import TYPED
 from discreet.intruder.linkage.records import Records, numbers
+from discreet.intruder.linkage.tables import codes_of, tables_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,7 +46,7 @@ class Encoded:
     their log densities; `correlation` is that of the noise of the numbers. `source_codes`,
     `released_codes`: categories; chances[t, v, y, x] their probabilities, `outcomes[v]` the
     categories x, after which comes the missing one. `matches`: labels that are equal or not;
-    `ranks`: numbers whose ranks moved.
+    `ranks`: numbers whose ranks moved; `own`: numbers that are believed person by person.
     """
 
     numbers: tuple[str, ...]
@@ -61,6 +64,7 @@ class Encoded:
     outcomes: Ints
     matches: Matches
     ranks: Ranks
+    own: Own = field(default_factory=Own)
 
 
 def encode(records: Records, intruder: Intruder) -> Encoded:
@@ -68,13 +72,14 @@ def encode(records: Records, intruder: Intruder) -> Encoded:
     if not known:
         raise DataError("the intruder knows no key; describe at least one that is not unknown.")
     _check_types(intruder)
-    continuous = [key for key in known if key.continuous]
+    own, alone = own_beliefs(records, intruder), own_keys(intruder)
+    continuous = [key for key in known if key.continuous and key not in alone]
     moved = [key for key in known if key.kind is Kind.RANK]
     whole = [key for key in known if key.kind in MATCHED]
     labelled = [key for key in known if key.kind in (Kind.CATEGORY, Kind.SWAPPED)]
     tabled = [key for key in labelled if _has_table(records, intruder, key)]
     pairs = [_numbers(records, key, _spreads(intruder, key)) for key in continuous]
-    coded = [_codes(records, _by_type(intruder, key)) for key in tabled]
+    coded = [codes_of(records, _by_type(intruder, key)) for key in tabled]
     ranks = _ranked(records, moved)
     strangers = (intruder.population or 0) > records.sources
     matches = joined(
@@ -82,12 +87,15 @@ def encode(records: Records, intruder: Intruder) -> Encoded:
             *(matched(records, key) for key in whole),
             *(_mixed(records, key, strangers) for key in labelled if key not in tabled),
             *_presences(records, [*continuous, *moved, *tabled], (pairs, ranks), strangers),
+            *_own_presences(records, alone, own, strangers),
         ],
         records.sources,
         records.count,
     )
     same = all(_constant(np.concatenate(pair[:2])) for pair in pairs)
     same &= all(np.ptp(np.concatenate([a, b])) == 0 for a, b, _, _ in coded)
+    same &= all(_constant(np.concatenate([one.center, one.x])) for one in own.beliefs)
+    same &= _alike(own.told(records.sources))
     if same and _all_alike(matches, ranks):
         raise DataError(
             f"the keys {', '.join(key.name for key in known)} are constant in both files, so that "
@@ -114,17 +122,39 @@ def encode(records: Records, intruder: Intruder) -> Encoded:
         correlation,
         _stack([c[0] for c in coded], records.sources, np.int64),
         _stack([c[1] for c in coded], records.count, np.int64),
-        _tables(len(intruder.types), [c[2] for c in coded]),
+        tables_of(len(intruder.types), [c[2] for c in coded]),
         np.array([c[3] for c in coded], np.int64),
         matches,
         ranks,
+        own,
     )
+
+
+def _alike(rows: Floats) -> bool:
+    return bool((np.nan_to_num(rows) == np.nan_to_num(rows[:1])).all())
+
+
+def _own_presences(records: Records, keys: list[Key], own: Own, strangers: bool) -> list[Matches]:
+    """Of keys that are believed person by person and may be missing."""
+    found = []
+    for key, one in zip(keys, own.beliefs, strict=True):
+        here = [_flagged(np.isnan(one.center)), _flagged(np.isnan(one.x))]
+        some = key.missing == "kept" and any((side == "").any() for side in here)
+        if some or key.suppressed != 0 or never(key, records.sources).any():
+            found.append(presence(records, key, here[0], here[1], strangers=strangers))
+    return found
 
 
 def _check_types(intruder: Intruder) -> None:
     kinds = {key.name: key.kind for key in intruder.keys}
+    own = {key.name for key in own_keys(intruder)}
     for place, kind in enumerate(intruder.types, 1):
         for name in kind.keys:
+            if name in own:
+                raise DataError(
+                    f"type {place} names {name!r}, which is believed person by person; types can "
+                    "differ in other keys."
+                )
             if kinds.get(name) not in TYPED:
                 raise DataError(
                     f"type {place} names {name!r}, a key of kind {kinds.get(name)}; types can "
@@ -222,15 +252,6 @@ def _mixtures(intruder: Intruder, keys: list[Key], widest: list[float]) -> tuple
     return heights, precisions
 
 
-def _tables(types: int, found: list[Floats]) -> Floats:
-    """One array of tables, types x keys x categories x categories, the smaller ones filled up."""
-    rows, columns = (max((table.shape[k] for table in found), default=1) for k in (1, 2))
-    tables = np.zeros((types, len(found), rows, columns))
-    for v, table in enumerate(found):
-        tables[:, v, : table.shape[1], : table.shape[2]] = table
-    return tables
-
-
 def _sides(records: Records) -> tuple[tuple[int, int], tuple[int, int]]:
     return (0, records.sources), (1, records.count)
 
@@ -294,9 +315,10 @@ def _marginal(x: Floats) -> Floats:
 def _correlation(names: list[str], intruder: Intruder) -> Floats:
     correlation = np.eye(len(names))
     for pair, value in intruder.correlation.items():
-        a, b = (names.index(name) for name in pair)
-        correlation[a, b] = correlation[b, a] = value
-    if intruder.correlation and np.linalg.eigvalsh(correlation).min() <= 1e-9:
+        if set(pair) <= set(names) and not isinstance(value, By):  # else they are own keys
+            a, b = (names.index(name) for name in pair)
+            correlation[a, b] = correlation[b, a] = value
+    if intruder.correlation and np.linalg.eigvalsh(correlation).min(initial=1) <= 1e-9:
         raise DataError("the correlations are impossible together: no noise has all of them.")
     return correlation
 
@@ -321,57 +343,3 @@ def whitening(correlation: Floats) -> Floats:
         inside = np.linalg.cholesky(correlation[np.ix_(there, there)])
         found[missing][np.ix_(there, there)] = np.linalg.inv(inside)
     return found
-
-
-def _codes(records: Records, keys: list[Key]) -> tuple[Ints, Ints, Floats, int]:
-    """Codes of both columns, P[released x | source y] by type, and the number of outcomes x."""
-    import pandas as pd
-
-    name = keys[0].name
-    source, released = source_labels(records, keys[0]), released_labels(records, keys[0])
-    codes, found = pd.factorize(np.concatenate([source, released]))
-    names = [str(label) for label in found]
-    here, there = codes[: records.sources], codes[records.sources :]
-    shared = any(names[c] for c in set(np.unique(here)) & set(np.unique(there)))
-    matrices = [key.matrix for key in keys if key.matrix is not None]
-    if not matrices and not shared and (released != "").any():
-        raise DataError(
-            f"{name!r} has no category in common in {records.names[0]} and "
-            f"{records.names[1]}; code both files alike."
-        )
-    reached = [b for matrix in matrices for row in matrix.values() for b in row]
-    shown = set(released) if len(matrices) == len(keys) else set(names)
-    named = list(dict.fromkeys([*(one for one in names if one and one in shown), *reached]))
-    size = len(named)
-    only_here = [one for one in names if one and one not in shown and one not in set(reached)]
-    rows = [*named, "", *only_here]  # labels that nothing becomes come last
-    place = {label: c for c, label in enumerate(rows)}
-    order = np.array([place[label] for label in names], np.int64)
-    here, there = order[here], order[there]
-    present = sorted(set(here.tolist()) - {size})
-    times = np.bincount(there, minlength=size + 1)[:size]
-    tables = np.zeros((len(keys), len(rows), size + 1))
-    for key, table in zip(keys, tables, strict=True):
-        _misclassified(key, rows, present, records.names[0], table[:, :size])
-        table[size, :size] = times / max(times.sum(), 1)  # not known: as frequent as released
-        table[:, size] = 1.0  # missing in the release: as likely for everybody
-    return np.asarray(here), np.asarray(there), tables, size
-
-
-def _misclassified(
-    key: Key, rows: list[str], present: list[int], where: str, table: Floats
-) -> None:
-    """P[released x | source y] of the categories."""
-    size = table.shape[1]
-    if key.matrix is None:
-        table[:size] = (1 - key.keep) / max(size - 1, 1)
-        np.fill_diagonal(table[:size], key.keep if size > 1 else 1.0)
-        return
-    place = {label: c for c, label in enumerate(rows)}
-    for y in present:
-        if rows[y] not in key.matrix:
-            raise DataError(
-                f"the matrix of {key.name!r} has no row for {rows[y]!r}, which {where} has."
-            )
-        for label, chance in key.matrix[rows[y]].items():
-            table[y, place[label]] = chance

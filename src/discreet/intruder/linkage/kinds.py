@@ -36,7 +36,8 @@ def never(key: Key, sources: int) -> Flags:
 def source_numbers(records: Records, key: Key) -> Floats:
     """The numbers that the mask started from, nan if missing."""
     if key.seen is None:
-        return numbers(records.source[key.name], key.name, records.names[0])
+        name = key.center or key.name
+        return numbers(records.source[name], name, records.names[0])
     never(key, records.sources)
     return _as_numbers(key.seen, key.name)
 

@@ -19,6 +19,7 @@ LOSE = 1e-3
 TOP = 150
 CLOSE = 1e-6
 MISSING = ("any", "kept")
+Grid = tuple[tuple[float, ...], tuple[float, ...]]  # points and heights of a density
 
 
 class Kind(StrEnum):
@@ -39,7 +40,42 @@ class Kind(StrEnum):
     SUPPRESSED = "suppressed"  # as it is, or missing
     SHARED = "shared"  # what it became, for who can repeat the mask; many share it
     SWAPPED = "swapped"  # columns that went together to another record
+    LAPLACE = "laplace"  # a number with double exponential error
+    UNIFORM = "uniform"  # a number with an error within a range
+    WRITTEN = "written"  # a number whose error has a density that is written down
+    OWN = "own"  # a number of which a column says what is believed of each respondent
     UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class By:
+    """A number of each respondent: a column of the source, or what its labels stand for.
+
+    >>> By("region", {"North": 1.0, "South": 3.0}).column
+    'region'
+    """
+
+    column: str
+    values: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class Stated:
+    """One of several sources of a key: a column that states each respondent's value with error.
+
+    The law of stated - true is `normal`, `laplace`, `uniform` or `written`, as in a key.
+
+    >>> Stated("tax", spread=0.1)
+    Stated(tax normal)
+    """
+
+    column: str
+    kind: Kind = Kind.NORMAL
+    spread: float | By = 1.0
+    density: Grid | None = None
+
+    def __repr__(self) -> str:
+        return f"Stated({self.column} {self.kind})"
 
 
 @dataclass(frozen=True)
@@ -55,6 +91,14 @@ class Key:
     record that is never released. `missing`, of a category, normal or lognormal key: "kept" if
     exactly what is missing in the source is missing in the release; if "any", a value that is
     missing on one side tells nothing. Other kinds keep it.
+
+    What is believed may differ by respondent. `center`: a column of the source that the released
+    value varies around, in place of the key's own. `spread_by`: each respondent's own spread.
+    `sources`: columns that state the value, each with its own error; the belief is the product of
+    their likelihoods, and `spread` what masking adds, if anything. `laplace` errors have the
+    standard deviation `spread`, `uniform` ones half that width, `written` ones the `density`
+    (points, heights) of released - true, stretched by `spread`; `log`: of the logarithms. An `own`
+    key is, for each respondent, the key of the mapping `of` that the source's `column` names.
 
     >>> import discreet as dc
     >>> intruder = dc.linkage.Intruder.of({"keys": {"sex": {"kind": "category", "keep": 0.9}}})
@@ -78,6 +122,13 @@ class Key:
     joint: tuple[str, ...] = ()  # swapped: columns that go along with this one
     seen: NDArray[np.object_] | None = field(default=None, compare=False, repr=False)
     missing: str = "any"
+    center: str | None = None
+    spread_by: By | None = None
+    sources: tuple[Stated, ...] = ()
+    density: Grid | None = None
+    log: bool = False
+    column: str | None = None
+    of: Mapping[str, Key] | None = None
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING:
@@ -88,6 +139,30 @@ class Key:
     @property
     def continuous(self) -> bool:
         return self.kind in (Kind.NORMAL, Kind.LOGNORMAL)
+
+    @property
+    def personal(self) -> bool:
+        """Whether it is weighed person by person: its law is no common normal one."""
+        own = self.spread_by is not None or bool(self.sources)
+        return own or self.kind in (Kind.LAPLACE, Kind.UNIFORM, Kind.WRITTEN, Kind.OWN)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is a number with error."""
+        return self.continuous or self.personal
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the source that it reads."""
+        found = [one for one in (self.spread_by, *(s.spread for s in self.sources))
+                 if isinstance(one, By)]  # fmt: skip
+        named = [one.column for one in found] + [one.column for one in self.sources]
+        if self.kind is Kind.OWN:
+            each = [name for key in (self.of or {}).values() for name in key.columns]
+            return tuple(dict.fromkeys([self.column or self.name, *each, *named]))
+        if not self.sources:
+            named = [self.center or self.name, *named]
+        return tuple(dict.fromkeys([*named, *self.joint]))
 
 
 @dataclass(frozen=True)
@@ -102,7 +177,8 @@ class Type:
 class Intruder:
     """The keys, and what else is known or feared.
 
-    `types`: a released record is of one of these, all its keys alike.
+    `types`: a released record is of one of these, all its keys alike. `correlation`: that of the
+    errors of two keys, normal or lognormal; a `By` if it differs by respondent.
     `population`: people that the sample was drawn from, if more than the source file has.
     `present`: the target is known to be in the released file. `wrong` and `missed`: losses of a
     wrong link and of none where there is one. `lose`: the share of true pairs that may be pruned;
@@ -113,7 +189,7 @@ class Intruder:
     """
 
     keys: tuple[Key, ...]
-    correlation: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    correlation: Mapping[tuple[str, str], float | By] = field(default_factory=dict)
     population: int | None = None
     present: bool = False
     wrong: float | None = None
@@ -148,7 +224,8 @@ class Intruder:
         cls, content: Mapping[str, Any], name: str = "the intruder", folder: Path = Path()
     ) -> Intruder:
         """From what a TOML file holds; files that it names are in `folder`."""
-        from discreet.intruder.linkage.reading import read_correlation, read_key, read_types
+        from discreet.intruder.linkage.reading import read_key, read_types
+        from discreet.intruder.linkage.reading_own import read_correlation
 
         known = {"keys", "types", "correlation", "population", "present", "losses", "lose", "top"}
         only(content, known, name)

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import CLOSE, MISSING, Key, Kind, Type, _matrix, number, only
+from discreet.intruder.linkage.reading_own import one_spread, personal
 
 TYPED = (Kind.CATEGORY, Kind.NORMAL, Kind.LOGNORMAL)
+LAWS = (Kind.NORMAL, Kind.LOGNORMAL, Kind.LAPLACE, Kind.UNIFORM, Kind.WRITTEN)
 SAID_ONCE = {"seen", "suppressed", "missing"}  # of a key, for all types
 
 
@@ -38,13 +40,48 @@ def read_key(name: str, entry: object, where: str, folder: Path = Path()) -> Key
         seen=_seen(entry.get("seen"), name, what, folder),
         missing=_missing(entry.get("missing", "any"), what),
     )
+    if kind is Kind.OWN:
+        return replace(key, **_own(name, entry, what, where, folder))
+    if kind in LAWS:
+        key = replace(key, **personal(entry, what, folder))
     more = READ.get(kind)
     return replace(key, **more(entry, what)) if more else key
 
 
+def _own(
+    name: str, entry: Mapping[str, Any], what: str, where: str, folder: Path
+) -> dict[str, Any]:
+    """For each label of a column, what is believed of who has it."""
+    column, listed = entry.get("column"), entry.get("of")
+    if not isinstance(column, str):
+        raise DataError(f"{what} names no column of the source; write column = NAME.")
+    if not isinstance(listed, dict) or not listed:
+        raise DataError(f"{what} says no belief; write a table [keys.NAME.of.LABEL] for each.")
+    found = {}
+    for label, said in listed.items():
+        inner = read_key(name, said, f"{label!r} in {where}", folder)
+        if inner.kind not in LAWS or len(inner.weights) > 1:
+            raise DataError(
+                f"{label!r} in {what} is of kind {inner.kind}; write one of {', '.join(LAWS)}, "
+                "with one spread."
+            )
+        if inner.continuous and not inner.personal and inner.spread is None:
+            raise DataError(f"{label!r} in {what} has no spread; it is not estimated here.")
+        if odd := {"seen", "suppressed", "missing"} & set(said):
+            raise DataError(f"{label!r} in {what} has {min(odd)}; say it of the key.")
+        found[str(label)] = inner
+    return {"column": column, "of": found}
+
+
 def _noise(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
+    if isinstance(entry.get("spread"), dict) or ("sources" in entry and "spread" not in entry):
+        if "weights" in entry:
+            raise DataError(f"{what} has weights, but no list of spreads; leave them out.")
+        return {}
     if "spread" not in entry:
         raise DataError(f'{what} has no spread; give a standard deviation, or "estimated".')
+    if "sources" in entry and not isinstance(entry["spread"], int | float):
+        raise DataError(f"spread in {what} is what masking adds to its sources; give one number.")
     if entry["spread"] == "estimated":
         return {}
     spreads = entry["spread"] if isinstance(entry["spread"], list) else [entry["spread"]]
@@ -108,10 +145,11 @@ def _needs(name: str, say: str) -> Callable[[Mapping[str, Any], str], dict[str, 
 
 
 MASKED = {"suppressed", "seen"}
+OWN = {"spread", "center", "sources", "missing"} | MASKED
 MAY_HAVE = {
     Kind.CATEGORY: {"keep", "matrix", "missing"} | MASKED,
-    Kind.NORMAL: {"spread", "weights", "missing"} | MASKED,
-    Kind.LOGNORMAL: {"spread", "weights", "missing"} | MASKED,
+    Kind.NORMAL: {"weights"} | OWN,
+    Kind.LOGNORMAL: {"weights"} | OWN,
     Kind.EXACT: MASKED,
     Kind.INTERVAL: {"cuts", "labels"} | MASKED,
     Kind.TOPCODE: {"low", "high", "labels"} | MASKED,
@@ -119,11 +157,18 @@ MAY_HAVE = {
     Kind.SUPPRESSED: MASKED,
     Kind.SHARED: MASKED,
     Kind.SWAPPED: {"keep", "matrix", "joint"} | MASKED,
+    Kind.LAPLACE: {"log"} | OWN,
+    Kind.UNIFORM: {"log"} | OWN,
+    Kind.WRITTEN: {"log", "density"} | OWN,
+    Kind.OWN: {"column", "of", "missing", "suppressed"},
     Kind.UNKNOWN: set[str](),
 }
 READ: dict[Kind, Callable[[Mapping[str, Any], str], dict[str, Any]]] = {
     Kind.NORMAL: _noise,
     Kind.LOGNORMAL: _noise,
+    Kind.LAPLACE: one_spread,
+    Kind.UNIFORM: one_spread,
+    Kind.WRITTEN: one_spread,
     Kind.INTERVAL: _interval,
     Kind.TOPCODE: _topcode,
     Kind.RANK: _rank,
@@ -216,29 +261,14 @@ def _typed(key: Key, entry: object, what: str) -> Key:
             )
         raise DataError(f"{what} needs a table [types.keys.{key.name}] without a kind.")
     found = read_key(key.name, {"kind": key.kind, **entry}, what)
+    if key.personal or found.personal or found.center:
+        raise DataError(
+            f"{what} names {key.name!r}, which is believed person by person; types can differ in "
+            "other keys."
+        )
     if key.continuous and any(k.spread is None or len(k.weights) > 1 for k in (key, found)):
         raise DataError(
             f"{what} names {key.name!r}, whose spread is estimated or a mixture; give one number "
             "in the key and in the type."
-        )
-    return found
-
-
-def read_correlation(
-    given: object, keys: tuple[Key, ...], name: str
-) -> dict[tuple[str, str], float]:
-    found: dict[tuple[str, str], float] = {}
-    numbers = {key.name for key in keys if key.continuous and len(key.weights) == 1}
-    for entry in given if isinstance(given, list) else [given]:
-        if not isinstance(entry, dict):
-            raise DataError(f"correlation of {name} needs a table [[correlation]] for each pair.")
-        only(entry, {"keys", "value"}, f"[[correlation]] of {name}")
-        pair = entry.get("keys")
-        if not isinstance(pair, list) or len(set(pair)) != 2 or not set(pair) <= numbers:
-            raise DataError(
-                f"a correlation of {name} is between {pair!r}; name two normal or lognormal keys."
-            )
-        found[pair[0], pair[1]] = number(
-            entry.get("value"), f"a correlation of {name}", above=-1, below=1
         )
     return found

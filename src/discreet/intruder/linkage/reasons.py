@@ -20,6 +20,11 @@ def reasons(data: Encoded, source: int, released: int) -> dict[str, float]:
         known = y[~np.isnan(y)]
         own = float(_density(data, d, np.array([x - y[source]]))[0])
         found[name] = own / max(float(_density(data, d, x - known).mean()), 1e-300)
+    for one in data.own.beliefs:
+        logs = one.logs(released, np.arange(len(data.y)))
+        if not np.isnan(one.x[released]) and not np.isnan(one.center[source]):
+            own = np.exp(logs - logs.max())
+            found[one.name] = float(own[source]) / max(float(own.mean()), 1e-300)
     for name, column in _columns(data, released).items():
         ratio = float(column[source]) / max(float(column.mean()), 1e-300)
         found[name] = found.get(name, 1.0) * ratio

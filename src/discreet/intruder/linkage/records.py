@@ -76,9 +76,13 @@ def read_records(
     first, second = open_source(source), open_source(released)
     known = [key for key in intruder.keys if key.kind is not Kind.UNKNOWN]
     keys = list(dict.fromkeys(name for key in known for name in (key.name, *key.joint)))
-    shared = list(dict.fromkeys([*keys, *also, *([id] if id else [])]))
-    for opened in (first, second):
-        missing = [name for name in shared if name not in opened.columns]
+    told = list(dict.fromkeys(name for key in known for name in key.columns))
+    pairs = [name for key in intruder.correlation.values() for name in [getattr(key, "column", "")]]
+    rest = [*also, *([id] if id else [])]
+    shared = list(dict.fromkeys([*keys, *rest]))
+    asked = list(dict.fromkeys([*told, *filter(None, pairs), *rest]))
+    for opened, needed in ((first, asked), (second, shared)):
+        missing = [name for name in needed if name not in opened.columns]
         if missing:
             raise DataError(
                 f"{opened.name} has no column {missing[0]!r}; it has {', '.join(opened.columns)}."
@@ -86,11 +90,11 @@ def read_records(
     if odd := [name for name in groups if name not in first.columns]:
         raise DataError(f"{first.name} has no column {odd[0]!r} to group by.")
     for opened in (first, second) if id is None and not records else ():
-        check_records(opened, known={*shared, *groups})
-    columns = _columns(first, [*shared, *(g for g in groups if g not in shared)])
+        check_records(opened, known={*shared, *asked, *groups})
+    columns = _columns(first, [*asked, *(g for g in groups if g not in asked)])
     masked = _columns(second, shared)
     for key in known:
-        for name in (key.name, *key.joint) if _comparable(key) else ():
+        for name in (key.name, *key.joint) if _comparable(key, columns) else ():
             _same_type(name, (first, columns[name]), (second, masked[name]))
     sources, count = (len(next(iter(table.values()), ())) for table in (columns, masked))
     everyone = intruder.population or sources
@@ -169,10 +173,10 @@ def _columns(source: Source, names: list[str]) -> dict[str, Any]:
     return dict(zip(table.column_names, table.columns, strict=True))
 
 
-def _comparable(key: Key) -> bool:
+def _comparable(key: Key, columns: dict[str, Any]) -> bool:
     """Whether released values are of the same type as those of the source."""
     recoded = key.kind in (Kind.INTERVAL, Kind.TOPCODE, Kind.SHARED)
-    return not recoded and key.seen is None and key.matrix is None
+    return not recoded and key.seen is None and key.matrix is None and key.name in columns
 
 
 def _same_type(name: str, first: tuple[Source, Any], second: tuple[Source, Any]) -> None:

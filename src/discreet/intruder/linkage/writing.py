@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.frames import label
+from discreet.intruder.linkage.model import By
 from discreet.intruder.linkage.reading import MAY_HAVE, SAID_ONCE
 
 if TYPE_CHECKING:
-    from discreet.intruder.linkage.model import Intruder, Key
+    from discreet.intruder.linkage.model import Intruder, Key, Stated
 
 DEFAULTS: dict[str, Any] = {"keep": 1.0, "weights": (1.0,), "suppressed": 0.0, "missing": "any"}
+DEFAULTS |= {"log": False}
 
 
 def write_intruder(intruder: Intruder, path: Path) -> None:
@@ -39,7 +41,8 @@ def write_intruder(intruder: Intruder, path: Path) -> None:
             }
     said["types"] = kinds
     said["correlation"] = [
-        {"keys": list(pair), "value": value} for pair, value in intruder.correlation.items()
+        {"keys": list(pair), "value": _by(value) if isinstance(value, By) else value}
+        for pair, value in intruder.correlation.items()
     ]
     lines = [f"{_name(k)} = {_value(v)}\n" for k, v in said.items() if v not in (None, [])]
     path.write_text("".join(lines), encoding="utf-8")
@@ -52,6 +55,8 @@ def _said(key: Key, beside: str) -> dict[str, Any]:
         value = beside if name == "seen" and key.seen is not None else getattr(key, name)
         if value is not None and value != () and value != DEFAULTS.get(name):
             found[name] = value
+    if key.personal:
+        return found | _personal(key, beside)
     if key.continuous:
         found["spread"] = list(key.spread) if key.spread else "estimated"
         found["weights"] = list(key.weights)
@@ -62,6 +67,35 @@ def _said(key: Key, beside: str) -> dict[str, Any]:
     if str(key.kind) == "suppressed":
         found["suppressed"] = key.suppressed
     return found
+
+
+def _personal(key: Key, beside: str) -> dict[str, Any]:
+    """What differs by respondent, and its law."""
+    found: dict[str, Any] = {}
+    if key.spread is not None:
+        found["spread"] = key.spread[0]
+    if key.spread_by is not None:
+        found["spread"] = _by(key.spread_by)
+    if key.density is not None:
+        found["density"] = dict(zip(("at", "is"), key.density, strict=True))
+    if key.sources:
+        found["sources"] = [_stated(one) for one in key.sources]
+    if key.of is not None:
+        found["of"] = {label: _said(one, beside) for label, one in key.of.items()}
+    return found
+
+
+def _stated(one: Stated) -> dict[str, Any]:
+    spread = _by(one.spread) if isinstance(one.spread, By) else one.spread
+    found: dict[str, Any] = {"column": one.column, "kind": str(one.kind), "spread": spread}
+    if one.density is not None:
+        found["density"] = dict(zip(("at", "is"), one.density, strict=True))
+    return found
+
+
+def _by(given: By) -> dict[str, Any]:
+    found: dict[str, Any] = {"column": given.column}
+    return found if given.values is None else found | {"values": dict(given.values)}
 
 
 def _write_seen(keys: list[Key], path: Path) -> None:

@@ -232,6 +232,7 @@ def draw_file(data: Encoded, population: int, rng: np.random.Generator) -> tuple
         released_codes=codes,
         matches=data.matches.drawn(like, rng),
         ranks=data.ranks.drawn(like, rng),
+        own=data.own.drawn(like, _told(data), rng) if data.own else data.own,
     )
     return _suppressed(file), parents
 
@@ -240,6 +241,7 @@ def _suppressed(data: Encoded) -> Encoded:
     """Values are missing where keys that may be suppressed were drawn missing."""
     x, unknown = data.x.copy(), data.unknown.copy()
     codes, spans = data.released_codes.copy(), data.ranks.released.copy()
+    own = data.own
     for e, name in enumerate(data.matches.names):
         if not data.matches.bare[e]:
             continue
@@ -250,6 +252,8 @@ def _suppressed(data: Encoded) -> Encoded:
         elif name in data.categories:
             v = data.categories.index(name)
             codes[missing, v] = data.outcomes[v]
+        elif name in own.names:
+            own = own.hidden(name, missing)
         else:
             spans[missing, data.ranks.names.index(name)] = -1
     return replace(
@@ -258,6 +262,7 @@ def _suppressed(data: Encoded) -> Encoded:
         unknown=unknown,
         released_codes=codes,
         ranks=replace(data.ranks, released=spans),
+        own=own,
     )
 
 

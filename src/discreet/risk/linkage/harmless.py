@@ -159,6 +159,7 @@ def blurred(data: Encoded, times: float) -> Encoded:
         chances=chances,
         matches=data.matches.blurred(times),
         ranks=data.ranks.wider(times),
+        own=data.own.wider(times),
     )
 
 

@@ -71,13 +71,15 @@ class Covariate:
     """A column to predict from, as released.
 
     `columns`: its numbers, or 0 and 1 for each category but the first. `spread`: of the normal
-    error in a number; `keep`: a category is right with this probability, else any other.
+    error in a number; `keep`: a category is right with this probability, else any other; `labels`:
+    its categories but the first.
     """
 
     name: str
     columns: Floats
     spread: float = 0.0
     keep: float = 1.0
+    labels: tuple[str, ...] = ()
 
     @classmethod
     def number(cls, name: str, values: Floats, spread: float = 0.0) -> Covariate:
@@ -86,7 +88,16 @@ class Covariate:
     @classmethod
     def category(cls, name: str, labels: NDArray[Any], keep: float = 1.0) -> Covariate:
         values = labels.astype(str)
-        return cls(name, (values[:, None] == np.unique(values)[None, 1:]) * 1.0, keep=keep)
+        found = np.unique(values)
+        others = tuple(found[1:].tolist())
+        return cls(name, (values[:, None] == found[None, 1:]) * 1.0, keep=keep, labels=others)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of its columns."""
+        if self.labels or not self.columns.shape[1]:
+            return tuple(f"{self.name} {label}" for label in self.labels)
+        return (self.name,)
 
     @property
     def beliefs(self) -> Floats:
@@ -114,6 +125,7 @@ class Logistic:
     coefficients: Floats
     standard_errors: Floats
     chance: Floats
+    names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         said = ", ".join(f"{b:.4g}" for b in self.coefficients)
@@ -190,7 +202,8 @@ def logistic(values: Ints, covariates: Sequence[Covariate], q: float) -> Logisti
     back[range(1, numbers + 1), range(1, numbers + 1)] = 1 / scale
     back[0, 1 : numbers + 1] = -centre / scale
     inverse = back @ np.linalg.pinv(each.T @ each + RIDGE * np.eye(many)) @ back.T
-    return Logistic(back @ beta, np.sqrt(np.diag(inverse)), chances(beta)[0])
+    named = ("constant", *(name for c in (*plain, *mixed_up) for name in c.names))
+    return Logistic(back @ beta, np.sqrt(np.diag(inverse)), chances(beta)[0], named)
 
 
 def _true_numbers(covariates: Sequence[Covariate], many: int) -> tuple[Floats, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from discreet.errors import DataError
 from discreet.intruder.linkage.blocking import classes
 from discreet.intruder.linkage.encode import Encoded
 from discreet.intruder.linkage.kinds import source_numbers
-from discreet.intruder.linkage.model import Intruder, Kind
+from discreet.intruder.linkage.model import Intruder, Key, Kind
 from discreet.intruder.linkage.records import Records, numbers
 from discreet.look.result import Result
 from discreet.table.cells import frame
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-DISTANCES = {"absolute": 1, "squared": 2}
+DISTANCES = {"absolute": 1, "squared": 2, "log": 1, "log-squared": 2}
+TIE = 1e-12  # distances that differ by rounding alone are equal
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Matching(Result):
     matched: int
     released: int
     distance: str
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        said = f"matched={self.matched}, released={self.released}, distance={self.distance!r}"
+        return f"Matching({said}{f', weights={dict(self.weights)}' if self.weights else ''})"
 
     @property
     def risk(self) -> float:
@@ -52,21 +59,32 @@ class Matching(Result):
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row: how many matched, of how many, by which distance."""
-        return frame({name: [value] for name, value in self.to_json().items()}, kind)
+        said: dict[str, Any] = {"matched": self.matched, "released": self.released}
+        said |= {"risk": self.risk, "distance": self.distance}
+        said |= {f"weight {name}": value for name, value in self.weights.items()}
+        return frame({name: [value] for name, value in said.items()}, kind)
 
     def to_json(self) -> dict[str, Any]:
-        said = {"matched": self.matched, "released": self.released}
-        return said | {"risk": self.risk, "distance": self.distance}
+        said: dict[str, Any] = {"matched": self.matched, "released": self.released}
+        said |= {"risk": self.risk, "distance": self.distance}
+        return said | ({"weights": dict(self.weights)} if self.weights else {})
 
 
 def matching(
-    records: Records, intruder: Intruder, data: Encoded, *, distance: str = "absolute"
+    records: Records,
+    intruder: Intruder,
+    data: Encoded,
+    *,
+    distance: str = "absolute",
+    weights: Mapping[str, float] | None = None,
 ) -> Matching:
     """How many released records are nearest to their own source record, by Spruill's rule.
 
-    `data` is what `identify` worked with. Distances between numbers are in standard deviations of
-    the source; a category or label that differs counts 1. A missing number is taken as the
-    source's mean; a tie is no match.
+        sum over keys of w |x - y| / s,  or  w (x - y)^2 / s^2
+
+    `data` is what `identify` worked with. s is the standard deviation of the source; a category or
+    label that differs counts w; `weights` are 1 unless given. "log" and "log-squared" compare the
+    logarithms of lognormal keys. A missing number is taken as the source's mean; a tie is no match.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -78,31 +96,57 @@ def matching(
     Matching(matched=3, released=3, distance='absolute')
     """
     if distance not in DISTANCES:
-        raise DataError(f"the distance {distance!r} is not known; use {' or '.join(DISTANCES)}.")
+        raise DataError(f"the distance {distance!r} is not known; use {', '.join(DISTANCES)}.")
     if records.parents is None:
         raise DataError("matching needs the id column of both files.")
-    moved = [key for key in intruder.keys if key.continuous or key.kind is Kind.RANK]
+    power, given = DISTANCES[distance], dict(weights or {})
+    known = [key for key in intruder.keys if key.kind is not Kind.UNKNOWN]
+    _check_weights(given, [key.name for key in known])
+    moved = [key for key in known if key.numeric or key.kind is Kind.RANK]
+    pairs = [_numbers(records, data, key, logs=distance.startswith("log")) for key in moved]
+    scales = np.array([given.get(key.name, 1.0) ** (1 / power) for key in moved])
     y, x = (
-        np.column_stack([np.zeros((size, 0)), *columns])
-        for size, columns in (
-            (records.sources, [source_numbers(records, key) for key in moved]),
-            (records.count, [numbers(records.released[k.name], k.name, "a file") for k in moved]),
-        )
+        np.column_stack([np.zeros((size, 0)), *(pair[side] for pair in pairs)])
+        for side, size in enumerate((records.sources, records.count))
     )
     if y.shape[1]:
         mean, spread = np.nanmean(y, 0), np.nanstd(y, 0)
-        scale = np.where(spread > 0, spread, 1)
-        y, x = (np.nan_to_num((values - mean) / scale, nan=0.0) for values in (y, x))
+        scale = scales / np.where(spread > 0, spread, 1)
+        y, x = (np.nan_to_num((values - mean) * scale, nan=0.0) for values in (y, x))
     told = [e for e, bare in enumerate(data.matches.bare) if not bare]
     codes = np.hstack([data.source_codes, data.matches.source[:, told]])
     seen = np.hstack([data.released_codes, data.matches.released[:, told]])
-    nearest, tied = _nearest(y, codes, x, seen, DISTANCES[distance])
+    names = [*data.categories, *(data.matches.names[e] for e in told)]
+    each = np.array([given.get(name, 1.0) for name in names])
+    nearest, tied = _nearest((y, codes), (x, seen), each, power)
     hit = (nearest == records.parents) & ~tied
-    return Matching(int(hit.sum()), records.count, distance)
+    return Matching(int(hit.sum()), records.count, distance, given)
+
+
+def _check_weights(given: Mapping[str, float], names: list[str]) -> None:
+    if odd := sorted(set(given) - set(names)):
+        raise DataError(f"the weight of {odd[0]!r} is of no key; the keys are {', '.join(names)}.")
+    for name, value in given.items():
+        if not (np.isfinite(value) and value >= 0):
+            raise DataError(f"the weight of {name!r} is {value:g}; give a number from 0 on.")
+    if not any(given.get(name, 1.0) > 0 for name in names):
+        raise DataError("all weights are 0, so that all records are as near; give one above 0.")
+
+
+def _numbers(records: Records, data: Encoded, key: Key, *, logs: bool) -> tuple[Floats, Floats]:
+    """Both columns of a key, or their logarithms if it is lognormal."""
+    x = numbers(records.released[key.name], key.name, "a file")
+    in_logs = key.log or key.kind is Kind.LOGNORMAL
+    if key.name in data.own.names:
+        one = data.own.beliefs[data.own.names.index(key.name)]
+        y, in_logs = one.center, one.log
+    else:
+        y = source_numbers(records, key)
+    return (np.log(y), np.log(x)) if logs and in_logs else (y, x)
 
 
 def _nearest(
-    y: Floats, codes: Ints, x: Floats, seen: Ints, power: int
+    source: tuple[Floats, Ints], released: tuple[Floats, Ints], weights: Floats, power: int
 ) -> tuple[Ints, NDArray[np.bool_]]:
     """The nearest source of each released record, and whether another is as near.
 
@@ -111,6 +155,7 @@ def _nearest(
     """
     from scipy.spatial import KDTree
 
+    (y, codes), (x, seen) = source, released
     nothing = np.zeros((len(y), 0)), np.zeros((len(x), 0))
     blocks, asked = classes(codes, nothing[0]), classes(seen, nothing[1])
     members = np.split(np.argsort(blocks.of, kind="stable"), np.cumsum(blocks.times)[:-1])
@@ -118,10 +163,10 @@ def _nearest(
     trees: dict[int, KDTree] = {}
     nearest, tied = np.full(len(x), -1, np.int64), np.zeros(len(x), bool)
     for r, rows in enumerate(askers):
-        apart = (codes[blocks.first] != seen[asked.first[r]]).sum(1)
+        apart = (codes[blocks.first] != seen[asked.first[r]]) @ weights
         best = np.full(len(rows), np.inf)
         for c in np.argsort(apart, kind="stable").tolist():
-            open_ = np.flatnonzero(best >= apart[c])
+            open_ = np.flatnonzero(best >= apart[c] - TIE)
             if not len(open_):
                 break
             if c not in trees and y.shape[1]:
@@ -129,9 +174,10 @@ def _nearest(
             ask = rows[open_]
             away, who = _ask(trees.get(c), len(members[c]), x[ask], power)
             away = away + apart[c]
-            better, same = away[:, 0] < best[open_], away[:, 0] == best[open_]
-            tied[ask[same]] = True
-            tied[ask[better]] = (away[:, 1] == away[:, 0])[better]
+            slack = TIE * np.maximum(1, away[:, 0])
+            better = away[:, 0] < best[open_] - slack
+            tied[ask[~better & (away[:, 0] <= best[open_] + slack)]] = True
+            tied[ask[better]] = (away[:, 1] <= away[:, 0] + slack)[better]
             nearest[ask[better]] = members[c][who[better]]
             best[open_[better]] = away[better, 0]
     return nearest, tied
