@@ -10,6 +10,7 @@ from discreet.intruder.posterior.average.hyper_dirichlet import log_marginal
 from discreet.intruder.posterior.average.sensitivity import PriorSensitivity, prior_sensitivity
 from discreet.intruder.posterior.chains.basis import MarkovBasis, markov_basis
 from discreet.intruder.posterior.chains.chains import chain_posterior
+from discreet.intruder.posterior.population import PopulationPosterior
 from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior
 from discreet.intruder.posterior.weights import CellWeights
@@ -20,8 +21,8 @@ from discreet.models.space import decomposable_models, hierarchical_models, mode
 
 __all__ = [
     "Average", "Belief", "CellWeights", "Fit", "LogLinear", "MarkovBasis", "ModelSearch",
-    "Posterior", "PriorSensitivity", "RefusalPosterior", "average_posterior",
-    "chain_posterior", "decomposable_models", "evidence", "fitting_model",
+    "PopulationPosterior", "Posterior", "PriorSensitivity", "RefusalPosterior",
+    "average_posterior", "chain_posterior", "decomposable_models", "evidence", "fitting_model",
     "hierarchical_models", "log_marginal", "markov_basis", "model_priors", "posterior",
     "prior_sensitivity", "refusal_posterior",
 ]  # fmt: skip

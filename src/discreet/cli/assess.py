@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_file, data_options, read_data, read_policy
+from discreet.cli.options import data_file, data_options, large_option, read_data, read_policy
 from discreet.cli.sheets import MEASURE, measured, read_office, sheet_options
 from discreet.cli.showing import page_options, show, writable
 
@@ -28,6 +28,7 @@ from discreet.cli.showing import page_options, show, writable
     metavar="F",
     help="Margins that are out already, or folders of releases; judged together.",
 )
+@large_option
 @click.option("--policy", metavar="FILE", help="TOML with the thresholds (discreet policy).")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
 @click.option(
@@ -45,6 +46,7 @@ def assess_command(
     release: str | None,
     tables: str | None,
     released: tuple[str, ...],
+    large: int | None,
     policy: str | None,
     changes: tuple[str, ...],
     html: str | None,
@@ -59,8 +61,8 @@ def assess_command(
     """
     columns = {name: data.pop(name) for name in MEASURE}
     if tables or measured(**columns):
-        if export or against:
-            raise click.UsageError("--export and --against go with --release.")
+        if export or against or large:
+            raise click.UsageError("--export, --against and --large go with --release.")
         _batch(ctx, release, tables, released, policy, changes, html, as_json, **data, **columns)
         return
     if release is None:
@@ -75,7 +77,8 @@ def assess_command(
     table = read_data(**data)
     with working("assessing"):
         out = " + ".join(released) if released else None
-        found = assess(table, release, office, released=out, data=data_file(data["data"]))
+        file = data_file(data["data"])
+        found = assess(table, release, office, released=out, large=large, data=file)
     if export:
         from discreet.report.export import export as export_all
 

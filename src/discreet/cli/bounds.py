@@ -11,6 +11,7 @@ from discreet.cli.options import (
     cells_option,
     data_options,
     effort_options,
+    large_option,
     read_data,
     release_option,
     small_option,
@@ -25,6 +26,7 @@ from discreet.intruder.bounds.methods import METHODS
 )
 @data_options
 @release_option
+@large_option
 @click.option(
     "--method",
     type=click.Choice(METHODS),
@@ -66,6 +68,7 @@ from discreet.intruder.bounds.methods import METHODS
 @page_options
 def bounds_command(
     release: str,
+    large: int | None,
     method: Any,
     cells: str,
     small: int,
@@ -87,7 +90,10 @@ def bounds_command(
     from discreet.release.release import Release
 
     table = read_data(**data)
-    public = Release.margins(table, release)
+    public, said = Release.margins(table, release), release
+    if large is not None:
+        public = public.with_large(table, large)
+        said = f"{release} and counts of {large:,} or more"
     chosen = {"small": lambda: table.small(small), "nonzero": table.nonzero, "all": table.all}
     targets = chosen[cells]()
     clock = Clock(seconds)
@@ -106,14 +112,26 @@ def bounds_command(
     show(
         found,
         html=html,
-        document=found.to_json(targets.counts, beta) if as_json else None,
+        document=_document(found, targets, beta, public) if as_json else None,
         counts=targets.counts,
         beta=beta,
-        release=release,
+        release=said,
         data=data["data"],
     )
+    if large is not None and not as_json:
+        shown = sum(map(len, public.single_cells))
+        click.echo(
+            f"Known too: {shown:,} counts of {large:,} or more, and that all others are below it."
+        )
     if out and not as_json:
         click.echo(f"Written: {out}")
+
+
+def _document(found: Any, targets: Any, beta: int, public: Any) -> dict[str, Any]:
+    from discreet.decision.law.assess import large_cells
+
+    document: dict[str, Any] = found.to_json(targets.counts, beta)
+    return document | {"large": large_cells(public)}
 
 
 def _write(found: Any, targets: Any, out: str) -> None:

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import READING, data_options, effort_options, read_data, read_policy
+from discreet.cli.options import (
+    READING,
+    data_options,
+    effort_options,
+    large_option,
+    read_data,
+    read_policy,
+)
 from discreet.cli.showing import page_options, show
 
 
@@ -44,6 +51,7 @@ from discreet.cli.showing import page_options, show
     "--max-order", type=click.IntRange(1), metavar="D", help="No more variables a margin."
 )
 @click.option("--requests", metavar="FILE", help="Who asks for which margins: CSV, JSON, TOML.")
+@large_option
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the searches.")
 @effort_options
 @page_options

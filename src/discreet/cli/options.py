@@ -126,6 +126,16 @@ def how_to_read(command: Command) -> Command:
     return command
 
 
+def large_option(command: Command) -> Command:
+    """`--large`: cells published beside the margins."""
+    return click.option(
+        "--large",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Every cell with a count of N or more is published too; the others are then below N.",
+    )(command)
+
+
 def data_options(command: Command) -> Command:
     """DATA and how to read it."""
     command = how_to_read(command)

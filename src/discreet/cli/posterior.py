@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +18,11 @@ from discreet.cli.options import (
     small_option,
 )
 from discreet.cli.showing import page_options, show
+
+if TYPE_CHECKING:
+    from discreet.release.release import Release
+    from discreet.table.cells import Cells
+    from discreet.table.table import Table
 
 
 @click.command(
@@ -48,6 +54,26 @@ from discreet.cli.showing import page_options, show
     show_default=True,
     help="Of the models that are averaged: marginal likelihoods, or as the 2003 paper has them.",
 )
+@click.option(
+    "--model-prior",
+    default="uniform",
+    show_default=True,
+    metavar="W",
+    help="Of the models that are averaged: uniform, size, parameters, or a FILE of models with "
+    "probabilities.",
+)
+@click.option(
+    "--sensitivity",
+    is_flag=True,
+    help="How far beliefs depend on --prior and --model-prior: the same under several.",
+)
+@click.option(
+    "--sampling-fraction",
+    "fraction",
+    type=Number(),
+    metavar="F",
+    help="DATA is a sample: the share of people in it; believe about the population too.",
+)
 @cells_option
 @small_option
 @click.option(
@@ -68,24 +94,98 @@ from discreet.cli.showing import page_options, show
 @effort_options
 @page_options
 def posterior_command(
-    release: str, cells: str, small: int, html: str | None, as_json: bool, **options: Any
-) -> None:
+    release: str, cells: str, small: int, html: str | None, as_json: bool, sensitivity: bool,
+    model_prior: str, **options: Any,
+) -> None:  # fmt: skip
     """What an intruder believes about each cell, given a release.
 
     Exact where that is quick, else sampled to a standard error. What is printed holds true counts:
     it is for the custodian.
     """
-    from discreet.intruder.posterior.posterior import posterior
-    from discreet.look.progress import working
     from discreet.release.release import Release
-    from discreet.risk.release.believed_counts import BeliefRisk
 
     data = {key: options.pop(key) for key in READING}
     table = read_data(**data)
     chosen = {"small": lambda: table.small(small), "nonzero": table.nonzero, "all": table.all}
-    listed = chosen[cells]()
+    listed, public = chosen[cells](), Release.margins(table, release)
+    if sensitivity:
+        result, document = _compared(public, listed, model_prior, options)
+    else:
+        options |= _models_before(model_prior, options["model"])
+        result, document = _believed(table, public, listed, small, options)
+    show(
+        result, html=html, document=document() if as_json else None, small=small, data=data["data"],
+        **({"counts": listed.counts} if sensitivity else {}),
+    )  # fmt: skip
+
+
+Shown = tuple[Any, Callable[[], dict[str, Any]]]  # a result with a page, and its JSON document
+
+
+def _believed(
+    table: Table, public: Release, listed: Cells, small: int, options: dict[str, Any]
+) -> Shown:
+    from discreet.intruder.posterior.method import Question
+    from discreet.intruder.posterior.population import PopulationPosterior, believable
+    from discreet.intruder.posterior.posterior import posterior
+    from discreet.look.progress import working
+    from discreet.risk.release.believed_counts import BeliefRisk
+
+    if options["fraction"] is None and table.sampling_fraction not in (None, 1):
+        asked = Question(public, listed, options["model"], options["prior"])
+        options["fraction"] = None if believable(asked) else table.sampling_fraction
     with working("forming beliefs"):
-        found = posterior(Release.margins(table, release), listed, **options)
-    risk = BeliefRisk(table, listed, found)
-    document = found.to_json(listed.counts) | {"risk": risk.to_json()} if as_json else None
-    show(risk, html=html, document=document, small=small, data=data["data"])
+        found = posterior(public, listed, **options)
+    if isinstance(found, PopulationPosterior) and found.sample is not None:
+        risk = BeliefRisk(table, listed, found.sample, found)
+    else:
+        risk = BeliefRisk(table, listed, found)
+
+    def document() -> dict[str, Any]:
+        return found.to_json(listed.counts) | {"risk": risk.to_json(small=small)}
+
+    return risk, document
+
+
+def _compared(public: Release, listed: Cells, model_prior: str, options: dict[str, Any]) -> Shown:
+    from discreet.errors import DataError
+    from discreet.intruder.posterior.average.sensitivity import PRIORS, prior_sensitivity
+    from discreet.look.progress import working
+
+    without = {
+        "--draws": options.pop("draws"),
+        "--sampling-fraction": options.pop("fraction"),
+        "--model-prior": None if model_prior == "uniform" else model_prior,
+    }
+    for name, value in without.items():
+        if value is not None:
+            raise DataError(f"--sensitivity goes without {name}; leave one of them out.")
+    priors = {*PRIORS, options.pop("prior")}
+    by = ("model", "size", "parameters") if options["model"] == "average" else ("model",)
+    with working("comparing priors"):
+        found = prior_sensitivity(public, listed, priors=priors, model_priors=by, **options)
+    return found, lambda: found.to_json(listed.counts)
+
+
+def _models_before(model_prior: str, model: str) -> dict[str, Any]:
+    """What is believed of models before, by a word or from a file that names them."""
+    from pathlib import Path
+
+    from discreet.errors import DataError
+    from discreet.models.space import BY
+
+    if model_prior == "uniform":
+        return {}
+    if model != "average":
+        raise DataError(f"--model-prior goes with --model average, not with {model}; drop it.")
+    if model_prior in BY:
+        return {"model_prior": model_prior}
+    if not Path(model_prior).suffix and not Path(model_prior).exists():
+        raise DataError(
+            f"--model-prior is {model_prior!r}; choose uniform, size or parameters, or name a file "
+            "of models with probabilities."
+        )
+    from discreet.data.pairs import read_pairs
+
+    pairs = read_pairs(model_prior)
+    return {"models": list(pairs.numbers), "model_prior": list(pairs.numbers.values())}

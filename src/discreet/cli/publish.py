@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli.options import Number, records_option
+from discreet.cli.options import read_policy
 from discreet.cli.showing import page_options, show
+from discreet.cli.survey_options import besides_options, rule_options, survey_options
 
-POSITIVE = Number(0, min_open=True)
+if TYPE_CHECKING:
+    from discreet.data.domains import Domains
+    from discreet.decision.law.policy import Policy
+    from discreet.decision.survey.publish import Publication
+    from discreet.decision.survey.totals import Totals
+
+COLUMNS = ("sample_size", "population", "cell_count", "domain", "covariates", "table", "records")
+KEYS = (
+    *("disclosure_loss", "nonpublication_loss", "rule", "estimator", "floor", "ratio", "share"),
+    *("risk", "edge", "combine", "totals"),
+)
 
 
 @click.command(
@@ -18,79 +29,22 @@ POSITIVE = Number(0, min_open=True)
     epilog="Example: discreet publish areas.csv --sample-size n --population N --cell-count y "
     "--risk 0.2",
 )
-@click.argument("data")
-@click.option("--table", metavar="NAME", help="The table of a database URL.")
-@click.option("--sample-size", metavar="COLUMN", help="People in the sample of each domain.")
-@click.option("--population", required=True, metavar="COLUMN", help="People in each domain.")
-@click.option(
-    "--cell-count",
-    required=True,
-    metavar="COLUMN",
-    help="Sampled people in the class; of records COLUMN=VALUE, or a column of 0 and 1.",
-)
-@click.option("--domain", metavar="COLUMN", help="DATA are records, of the domains named here.")
-@records_option
-@click.option("--alpha", type=POSITIVE, metavar="A", help="Of the beta prior; else fitted.")
-@click.option("--beta", type=POSITIVE, metavar="B", help="Of the beta prior; else fitted.")
-@click.option(
-    "--covariate",
-    "covariates",
-    multiple=True,
-    metavar="COLUMN",
-    help="The fitted prior depends on it, on the logit scale; can be repeated.",
-)
-@click.option(
-    "--disclosure-loss",
-    default="uniques:10",
-    show_default=True,
-    metavar="L",
-    help="uniques:S, gamma-uniques:S:A, subclasses:FILE, known-sample:S or threshold:T.",
-)
-@click.option(
-    "--nonpublication-loss",
-    default="records",
-    show_default=True,
-    metavar="L",
-    help="records, cells, population, domain-sample or domain.",
-)
-@click.option(
-    "--ratio",
-    type=Number(0),
-    metavar="C",
-    help="Publish where R1 < C R0.  [default: 1]",
-)
-@click.option("--share", type=Number(0, 1), metavar="P", help="Publish this share of the data.")
-@click.option(
-    "--risk",
-    type=Number(0, 1),
-    metavar="R",
-    help="Take at most this share of the risk of publishing everything.",
-)
-@click.option(
-    "--edge",
-    type=click.Choice(["whole", "random"]),
-    default="whole",
-    show_default=True,
-    help="To meet a share or a risk: whole configurations, or one cell published at random.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random edge.")
-@click.option(
-    "--combine", "joins", is_flag=True, help="Join suppressed cells with rows next to them."
-)
-@click.option("--chart", metavar="FILE", help="Write the trade-off curve: .html, .svg or .png.")
+@survey_options
+@rule_options
+@besides_options
 @page_options
+@click.pass_context
 def publish_command(
-    data: str,
-    table: str | None,
-    sample_size: str | None,
-    population: str,
-    cell_count: str,
-    domain: str | None,
-    records: bool,
-    disclosure_loss: str,
-    nonpublication_loss: str,
-    covariates: tuple[str, ...],
-    joins: bool,
+    ctx: click.Context,
+    /,
+    data: str | None,
+    types: str | None,
+    policy: str | None,
+    changes: tuple[str, ...],
+    seed: int,
+    expand: bool,
+    interval: float | None,
+    subclasses: str | None,
     chart: str | None,
     html: str | None,
     as_json: bool,
@@ -100,54 +54,176 @@ def publish_command(
 
     DATA has one row a domain: how many people it has, how many were sampled, how many of these are
     in the class. A cell is published where the expected loss of disclosure is below that of not
-    publishing it.
+    publishing it. With --plan, before there are data: what a design is expected to publish.
     """
-    from discreet.data.domains import read_domains
+    from discreet.decision.survey.by_policy import for_this_run, plugged
     from discreet.decision.survey.cell_losses import CellLossWarning
-    from discreet.decision.survey.publish import publish
     from discreet.look.progress import working
 
-    with working("reading"):
-        domains = read_domains(
-            data,
-            sample_size=sample_size,
-            population=population,
-            cell_count=cell_count,
-            domain=domain,
-            covariates=covariates,
-            table=table,
-            records=records,
-        )
+    office = for_this_run(read_policy(policy, changes), {key: options[key] for key in KEYS})
+    fitted = None
+    if subclasses:
+        office, fitted = _subclasses(office, options["disclosure_loss"], subclasses, interval)
+    domains = None if types else _read(ctx, data, options)
+    prior = {"alpha": options["alpha"], "beta": options["beta"]}
     with working("weighing risks"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", CellLossWarning)
-        found = publish(
-            domains.n,
-            domains.N,
-            domains.y,
-            covariates=domains.covariates or None,
-            disclosure=disclosure_loss,
-            nonpublication=nonpublication_loss,
-            columns=domains.columns,
-            **options,
+        found = (
+            _plan(types or "", data, office, prior)
+            if domains is None
+            else _publish(domains, office, prior, seed)
         )
     for warning in caught:
         click.echo(f"discreet: {warning.message}", err=True)
+    exact = found
+    found, beside = plugged(exact, office)
+    document: dict[str, Any] = {"policy": _stated(office)}
+    parts: dict[str, Any] = {"policy": office}
+    if beside is not None:
+        parts["plug_in"] = beside
+        document["plug_in"] = beside.to_json(office.publish.estimator)
+    if expand:
+        from discreet.decision.survey.taylor import taylor
+
+        parts["taylor"] = taylor(exact)
+    if interval is not None:
+        from discreet.decision.survey.flips import flips
+
+        kind = "gamma" if office.publish.disclosure_loss.startswith("gamma") else "equal"
+        covariates = domains.covariates if domains else None
+        with working("moving over the intervals"):
+            parts["flips"] = flips(
+                exact, level=interval, covariates=covariates, subclasses=fitted, kind=kind
+            )
+    if fitted is not None:
+        parts["subclasses"] = fitted
+    if office.publish.edge == "best" and office.publish.cut != "ratio" and beside is None:
+        from discreet.decision.survey.edges import edges
+
+        parts["edges"] = edges(exact, seed=seed)
+    document |= {name: part.to_json() for name, part in parts.items() if name in WITH_JSON}
+    if interval is not None and exact.prior.fitted_to is not None:
+        document["intervals"] = exact.prior.intervals_json(interval)
     if chart:
         from discreet.report.export import save_chart
 
-        save_chart(found.plot(source=domains.name), chart)
-    combined = None
-    if joins:
-        from discreet.decision.survey.combine import combine
+        save_chart(found.plot(source=domains.name if domains else "plan"), chart)
+    if domains is None:
+        from discreet.decision.survey.plan import plan_json
 
-        with working("joining cells"):
-            combined = combine(found)
-    more = {} if combined is None else {"combined": combined.to_json()}
+        document["plan"] = plan_json(found)
+        parts["planned"] = True
+    else:
+        found, kept = _guarded(found, office, domains, parts)
+        document |= {
+            name: parts[name].to_json() for name in ("combined", "totals") if name in parts
+        }
     show(
         found,
         html=html,
-        document=found.to_json() | more if as_json else None,
-        name=domains.name,
-        combined=combined,
+        document=found.to_json() | document if as_json else None,
+        name=domains.name if domains else "",
         data=data,
+        level=interval,
+        **parts,
     )
+    if domains is not None and kept is not None:
+        ctx.exit(0 if str(kept.verdict) == "PASS" else 1)
+
+
+WITH_JSON = ("taylor", "flips", "subclasses", "edges")
+
+
+def _read(ctx: click.Context, data: str | None, options: dict[str, Any]) -> Domains:
+    """One row a domain, from DATA."""
+    from discreet.data.domains import read_domains
+    from discreet.look.progress import working
+
+    given = {"data": data, **options}
+    for parameter in ctx.command.params:
+        if parameter.name in ("data", "population", "cell_count") and not given[parameter.name]:
+            raise click.MissingParameter(ctx=ctx, param=parameter)
+    with working("reading"):
+        return read_domains(data, **{name: options[name] for name in COLUMNS})
+
+
+def _publish(domains: Domains, office: Policy, prior: dict[str, Any], seed: int) -> Publication:
+    from discreet.decision.survey.by_policy import rule_of
+    from discreet.decision.survey.publish import publish
+
+    return publish(
+        domains.n,
+        domains.N,
+        domains.y,
+        covariates=domains.covariates or None,
+        columns=domains.columns,
+        seed=seed,
+        **prior,
+        **rule_of(office),
+    )
+
+
+def _plan(types: str, data: str | None, office: Policy, prior: dict[str, Any]) -> Publication:
+    from discreet.decision.survey.by_policy import rule_of
+    from discreet.decision.survey.plan import plan, read_types
+    from discreet.errors import DataError
+
+    if data is not None:
+        raise DataError(f"a plan is made before there are data; leave out {data!r} or --plan.")
+    if prior["alpha"] is None or prior["beta"] is None:
+        raise DataError("a plan has no data to fit a prior to; give --alpha and --beta.")
+    if office.publish.combine or office.publish.totals not in ("", "none"):
+        raise DataError("--combine and --totals are for cells that were counted; leave out --plan.")
+    return plan(read_types(types), alpha=prior["alpha"], beta=prior["beta"], **rule_of(office))
+
+
+def _subclasses(
+    office: Policy, loss: str | None, file: str, level: float | None
+) -> tuple[Policy, Any]:
+    """S, and A, fitted to the counts in a file; the loss of the policy with them."""
+    from discreet.errors import DataError
+    from discreet.models.subclasses import fit_subclasses
+
+    kind, _, given = (loss or office.publish.disclosure_loss).partition(":")
+    if kind not in ("uniques", "gamma-uniques") or (loss and given):
+        raise DataError(
+            f"the loss of disclosure is {loss or kind!r}, and S is to be fitted to {file!r}; say "
+            "--disclosure-loss uniques or gamma-uniques, without S."
+        )
+    fitted = fit_subclasses(file, level=level or 0.95)
+    name = fitted.loss("equal" if kind == "uniques" else "gamma")
+    return office.for_this_run({"publish.disclosure_loss": name}), fitted
+
+
+def _guarded(
+    found: Publication, office: Policy, domains: Domains, parts: dict[str, Any]
+) -> tuple[Publication, Totals | None]:
+    """Cells joined, and kept from totals, as the policy says."""
+    from discreet.decision.survey.combine import combine
+    from discreet.decision.survey.totals import guard_totals, read_totals
+    from discreet.look.progress import working
+
+    keys, combined = office.publish, None
+    if keys.combine:
+        with working("joining cells"):
+            combined = parts["combined"] = combine(found)
+    totals = read_totals(keys.totals, domains.columns)
+    if not totals:
+        return found, None
+    with working("looking at totals"):
+        kept = parts["totals"] = guard_totals(
+            found,
+            totals,
+            width=keys.width,
+            secondary=keys.secondary,
+            known=keys.known,
+            combined=combined,
+        )
+    return kept.publication, kept
+
+
+def _stated(office: Policy) -> dict[str, Any]:
+    """The policy's name and its section `publish`."""
+    from dataclasses import asdict
+
+    return {"name": office.described, "publish": asdict(office.publish)}

@@ -12,14 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
 from discreet.look.result import Result
+from discreet.models.likelihood import LEAST_SIZE, MOST_SIZE, Domains, likelihood, logistic
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
-Domains = tuple[Floats, Floats, Floats, Floats]  # covariates, y, n, and how many are alike
 STEPS = 200
 SMALL = 1e-10  # gain in log likelihood that ends the search
-MOST_SIZE = math.log(1e8)  # of alpha + beta: above it domains do not differ
-LEAST_SIZE = math.log(1e-8)
 DECADES = 16  # from the one to the other
 LEAST, MOST = 1e-100, 1e10  # of alpha and beta: beyond, sums lose their digits
 MEAN = "mean"
@@ -44,6 +42,7 @@ class BetaFit(Result):
     centre: Floats | None = None
     log_likelihood: float | None = None
     domains: int = 0
+    fitted_to: Domains | None = None  # domains that are alike once
 
     @classmethod
     def given(cls, alpha: float, beta: float) -> BetaFit:
@@ -56,7 +55,7 @@ class BetaFit(Result):
     @property
     def mean(self) -> float:
         """The expected share, with covariates at their mean."""
-        return float(_expit(self.coefficients[:1])[0])
+        return float(logistic(self.coefficients[:1])[0])
 
     @property
     def size(self) -> float:
@@ -69,7 +68,7 @@ class BetaFit(Result):
 
     @property
     def beta(self) -> float:
-        return float(_expit(-self.coefficients[:1])[0]) * self.size
+        return float(logistic(-self.coefficients[:1])[0]) * self.size
 
     @property
     def at_limit(self) -> bool:
@@ -83,12 +82,28 @@ class BetaFit(Result):
             return self.alpha, self.beta
         design = _design(covariates, self.names) - self.centre
         line = self.coefficients[0] + design @ self.coefficients[1:-1]
-        return _expit(line) * self.size, _expit(-line) * self.size
+        return logistic(line) * self.size, logistic(-line) * self.size
 
-    def intervals(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Of alpha, beta, mean, size and the covariates: Wald, on the log and logit scale."""
+    def intervals(
+        self, level: float = 0.95, *, method: str = "observed"
+    ) -> dict[str, tuple[float, float]]:
+        """Of alpha, beta, mean, size and the covariates.
+
+        By the `observed` information: Wald, on the log and logit scale; where that says nothing, 0
+        to infinity. Or by `profile` likelihood, with an open end where the likelihood stays.
+
+        >>> found = fit_beta([0, 1, 5, 2, 0, 3], [10, 10, 12, 10, 8, 10])
+        >>> {k: tuple(round(x, 3) for x in v) for k, v in found.intervals(method="profile").items()}
+        {'alpha': (0.2, inf), 'beta': (0.755, inf), 'mean': (0.068, 0.368), 'size': (1.034, inf)}
+        """
+        if method not in ("observed", "profile"):
+            raise DataError(f"method is {method!r}; choose observed or profile.")
         if self.covariance is None:
             return {}
+        if method == "profile":
+            from discreet.models.share_intervals import profile_intervals
+
+            return profile_intervals(self, level)
         from scipy.special import ndtri
 
         wide = float(ndtri((1 + level) / 2))
@@ -126,6 +141,16 @@ class BetaFit(Result):
             "upper": [ends.get(name, none)[1] for name in estimates],
         }
         return frame(columns, kind)
+
+    def intervals_json(self, level: float = 0.95) -> dict[str, Any]:
+        """`level`, and the intervals by both methods; an end without limit is null."""
+        found: dict[str, Any] = {"level": level}
+        for method in ("profile", "observed"):
+            found[method] = {
+                name: [low if math.isfinite(low) else None, high if math.isfinite(high) else None]
+                for name, (low, high) in self.intervals(level, method=method).items()
+            }
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """`alpha` and `beta`; if fitted, the intervals and what was fitted to."""
@@ -186,7 +211,7 @@ def fit_beta(
     at, value, bends = max(climbs, key=lambda climb: climb[1])
     inverse: Floats = np.linalg.pinv(-bends).astype(np.float64)
     ways = _log_ways(seen, sampled)
-    return BetaFit(at, inverse, names, centre, value + ways, len(seen))
+    return BetaFit(at, inverse, names, centre, value + ways, len(seen), distinct)
 
 
 def _distinct(rows: Floats, y: Floats, n: Floats) -> Domains:
@@ -198,7 +223,7 @@ def _distinct(rows: Floats, y: Floats, n: Floats) -> Domains:
 
 def _climb(at: Floats, domains: Domains) -> tuple[Floats, float, Floats]:
     """Newton's method; where the likelihood is not concave, along the gradient."""
-    value, slope, bends = _likelihood(at, domains)
+    value, slope, bends = likelihood(at, domains)
     for _ in range(STEPS):
         sizes, axes = np.linalg.eigh(-bends)
         sizes = np.maximum(np.abs(sizes), 1e-9 * max(1.0, float(np.abs(sizes).max())))
@@ -207,7 +232,7 @@ def _climb(at: Floats, domains: Domains) -> tuple[Floats, float, Floats]:
         for _ in range(40):
             there = at + step
             there[-1] = min(max(there[-1], LEAST_SIZE), MOST_SIZE)
-            found = _likelihood(there, domains)
+            found = likelihood(there, domains)
             if found[0] >= value or not np.any(step):
                 break
             step = step / 2
@@ -218,29 +243,6 @@ def _climb(at: Floats, domains: Domains) -> tuple[Floats, float, Floats]:
         if gain <= SMALL * max(1.0, abs(value) * 1e-3):
             break
     return at, value, bends
-
-
-def _likelihood(at: Floats, domains: Domains) -> tuple[float, Floats, Floats]:
-    """Log likelihood, gradient and Hessian in the coefficients and ln size."""
-    from discreet._kernels.betabinomial import likelihood
-
-    rows, y, n, times = domains
-    line, size = rows @ at[:-1], math.exp(at[-1])
-    mu, nu = _expit(line), _expit(-line)
-    value, da, db, daa, dab, dbb = times * likelihood(y, n, mu * size, nu * size).T
-    # alpha' = mu nu size, beta' = -alpha' by the line; alpha' = alpha, beta' = beta by ln size
-    w = mu * nu * size
-    a, b = mu * size, nu * size
-    first, last = w * (da - db), a * da + b * db
-    curve = w * w * (daa - 2 * dab + dbb) + w * (nu - mu) * (da - db)
-    cross = w * (da - db + a * daa + (b - a) * dab - b * dbb)
-    corner = last + a * a * daa + 2 * a * b * dab + b * b * dbb
-    slope = np.append(rows.T @ first, last.sum())
-    bends = np.empty((len(at), len(at)))
-    bends[:-1, :-1] = rows.T @ (rows * curve[:, None])
-    bends[:-1, -1] = bends[-1, :-1] = rows.T @ cross
-    bends[-1, -1] = corner.sum()
-    return float(value.sum()), slope, bends
 
 
 def _starts(domains: Domains) -> list[Floats]:
@@ -255,7 +257,7 @@ def _starts(domains: Domains) -> list[Floats]:
     for mean in means:
         grid = np.zeros((DECADES + 1, rows.shape[1] + 1))
         grid[:, 0], grid[:, -1] = mean, np.linspace(LEAST_SIZE, MOST_SIZE, DECADES + 1)
-        values = np.array([_likelihood(at, domains)[0] for at in grid])
+        values = np.array([likelihood(at, domains)[0] for at in grid])
         ends = np.pad(values, 1, constant_values=-math.inf)
         found += list(grid[(values >= ends[:-2]) & (values >= ends[2:])])
     return found
@@ -302,12 +304,6 @@ def _design(
             raise DataError(f"the covariate {name!r} is missing in row {row}; give a number.")
         columns.append(column)
     return np.column_stack(columns)
-
-
-def _expit(x: Floats) -> Floats:
-    from scipy.special import expit
-
-    return np.asarray(expit(x))
 
 
 def _share(x: float) -> float:

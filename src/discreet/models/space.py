@@ -17,9 +17,12 @@ from discreet.errors import DataError
 from discreet.models.neighbours import separates, toggle
 from discreet.table.formula import Formula
 from discreet.table.graph import Graph
-from discreet.table.lattice import children, closure, maximal
+from discreet.table.lattice import bits, children, closure, maximal
 
 MOST_MODELS = 100
+MOST_GRAPHS = 20_000  # that are listed to be counted
+LESS = math.log(2)  # that a free parameter more takes from the log of a prior
+BY = ("model", "uniform", "size", "parameters")
 Score = Callable[[Formula], float]  # the log of a model's weight
 
 
@@ -140,8 +143,28 @@ def _walk(
     return [graph for graph in ranked if np.isfinite(scores[graph])][:most]
 
 
-def model_priors(models: Sequence[Formula], by: str | Sequence[float] = "model") -> list[float]:
-    """Prior probabilities: each model alike, each size (number of terms) alike, or as given.
+def decomposable_graphs(release: Formula, *, most: int = MOST_GRAPHS) -> list[Graph] | None:
+    """The graphs of all decomposable models that contain the release; None if too many.
+
+    >>> release = Formula.parse("Race*Income + Gender", ["Gender", "Race", "Income"])
+    >>> len(decomposable_graphs(release))
+    4
+    """
+    kept = release.graph
+    return _all(kept.minimal_triangulation(), kept, most)
+
+
+def model_priors(
+    models: Sequence[Formula],
+    by: str | Sequence[float] = "model",
+    *,
+    sizes: Sequence[int] | None = None,
+) -> list[float]:
+    """Prior probabilities: each model alike, each size alike, fewer parameters better, or as given.
+
+    By `model` (or `uniform`) each is alike; by `size` each number of terms is alike, and the
+    models of a size among themselves; by `parameters` every free parameter more halves it, for
+    which the `sizes` of the variables are needed.
 
     >>> import discreet as dc
     >>> names = ["Gender", "Race", "Income"]
@@ -149,17 +172,34 @@ def model_priors(models: Sequence[Formula], by: str | Sequence[float] = "model")
     ...     "Gender*Income + Race", "Gender*Race*Income")]
     >>> dc.beliefs.model_priors(models, "size")
     [0.25, 0.25, 0.5]
+    >>> dc.beliefs.model_priors(models, "parameters", sizes=[2, 3, 4])
+    [0.6666531035745529, 0.33332655178727644, 2.0344638170610144e-05]
     """
     if isinstance(by, str):
-        if by not in ("model", "size"):
-            raise DataError(f"there is no prior by {by!r}; choose model, size, or give numbers.")
-        sizes = [len(closure(model.sets)) if by == "size" else 0 for model in models]
-        times = Counter(sizes)
-        return [1 / len(times) / times[size] for size in sizes]
+        if by not in BY:
+            raise DataError(f"there is no prior by {by!r}; choose {', '.join(BY)}, or numbers.")
+        if by == "parameters" and sizes is None:
+            raise DataError("a prior by parameters needs the sizes of the variables; give them.")
+        if by == "parameters":
+            logs = [-LESS * parameters(model, sizes or ()) for model in models]
+            given = [math.exp(log - max(logs)) for log in logs]
+            return [p / sum(given) for p in given]
+        kinds = [len(closure(model.sets)) if by == "size" else 0 for model in models]
+        times = Counter(kinds)
+        return [1 / len(times) / times[kind] for kind in kinds]
     given = [float(p) for p in by]
-    if len(given) != len(models) or min(given) < 0 or not sum(given) > 0:
+    if len(given) != len(models) or not all(0 <= p < math.inf for p in given) or not sum(given) > 0:
         raise DataError(
             f"{len(given)} prior probabilities for {len(models)} models; give one from 0 on for "
             "each, not all 0."
         )
     return [p / sum(given) for p in given]
+
+
+def parameters(model: Formula, sizes: Sequence[int]) -> int:
+    """How many free parameters a model has, the total left out.
+
+    >>> parameters(Formula.parse("Race*Income + Gender", ["Gender", "Race", "Income"]), [2, 3, 3])
+    9
+    """
+    return sum(math.prod(sizes[p] - 1 for p in bits(s)) for s in closure(model.sets) if s)

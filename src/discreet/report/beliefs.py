@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from discreet.intruder.posterior.average.sensitivity import PriorSensitivity
     from discreet.intruder.posterior.result import Posterior
     from discreet.risk.release.believed_counts import BeliefRisk
 
@@ -34,12 +35,128 @@ def beliefs_page(risk: BeliefRisk, *, small: int = 2, data: str | Path | None = 
         )
     rows = np.argsort(-risk.truth, kind="stable")
     cells = plural(len(posterior), "cell")
+    said += _of_population(risk)
     return Page(
         "What an intruder believes",
         f"{cells}: the best guess is right for {number(int(right.sum()))}",
-        _cells(posterior, rows, small, risk.cells.counts),
+        [*_cells(posterior, rows, small, risk.cells.counts), *_population(risk, rows, small)],
         said=[*said, *_problems(posterior)],
         files=data_file(data),
+    )
+
+
+def _of_population(risk: BeliefRisk) -> list[Say]:
+    """The sample, and what is expected of its uniques."""
+    found = risk.population
+    if found is None:
+        return []
+    expected, ones = risk.population_uniques() or 0.0, risk.sample_uniques
+    uniques = plural(ones, "sample unique")
+    return [
+        Say(
+            f"a sample of {number(found.sampled)} of {number(found.people)} people; of {uniques} "
+            f"{expected:.3g} {'is' if ones == 1 else 'are'} expected to be unique in the population"
+        )
+    ]
+
+
+def _population(risk: BeliefRisk, rows: NDArray[Any], small: int) -> list[Section]:
+    """One row a cell: how few people of the population are believed to be in it."""
+    found, known = risk.population, risk.known_sample
+    if found is None or known is None or not len(found):
+        return []
+    labels, figures = [], []
+    few, sure = found.at_most(small) - found.probability(0), known.at_most(small)
+    for row in rows[:MOST_LONG]:
+        codes = zip(found.variables, found.codes[row], strict=True)
+        labels.append([variable.categories[code] for variable, code in codes])
+        count = int(risk.cells.counts[row])
+        figures.append(
+            [
+                number(count),
+                f"{found.unique[row]:.4f}",
+                f"{few[row]:.4f}",
+                f"{found.mean[row]:,.1f}",
+                f"{known.unique[row]:.4f}",
+                f"{sure[row] - (known.probability(0)[row]):.4f}",
+            ]
+        )
+    heads = ["count", "P(1)", f"P(1 to {small})", "mean", "P(1), known", f"P(1 to {small}), known"]
+    table = Rows(
+        "Cells and how many people of the population are in them: to an intruder who has the "
+        "release, and to one who knows the count in the sample too",
+        [variable.name for variable in found.variables],
+        labels,
+        heads,
+        figures,
+        len(found),
+        kind="more cell",
+        of_data=True,
+    )
+    return [Section("In the population", [Say(found.method, "quiet"), table])]
+
+
+def sensitivity_page(
+    found: PriorSensitivity,
+    *,
+    counts: NDArray[np.int64] | None = None,
+    small: int = 2,
+    data: str | Path | None = None,
+) -> Page:
+    """One row a cell: the probability of its count under each prior, most dependent first."""
+    import numpy as np
+
+    ranges, first = found.ranges(counts), found.posteriors[0]
+    rows = np.argsort(ranges[:, 0] - ranges[:, 1], kind="stable")
+    asked = found.posteriors[len(found.priors) // 2].guess if counts is None else counts
+    chart = Chart(
+        "sensitivity",
+        lambda **options: found.plot(counts=counts, most=MOST_BARS, **options),
+        "A row a cell, a dot a prior; larger dots are larger priors.",
+    )
+    several = len(found.model_priors) > 1
+    sections: list[Section] = []
+    for by in found.model_priors if len(first) else ():
+        beliefs = [belief for _, way, belief in found.every if way == by]
+        chances = np.stack([belief.probability(asked) for belief in beliefs], 1)
+        table = _priors(found, rows, asked, chances, "best guess" if counts is None else "count")
+        parts = [chart, table] if not sections else [table]
+        sections.append(Section(f"Models by {by}" if several else "Cells", parts, bare=not several))
+    said = [Say(f"under {first.model}; {'sampled' if found.approximate else 'exact'}", "quiet")]
+    return Page(
+        "How far beliefs depend on the prior",
+        f"{plural(len(first), 'cell')}: over {found.over}, a probability moves by up to "
+        f"{found.most(counts):.3f}",
+        sections,
+        said=said + [Say(f"NOT RELIABLE: {problem}", "grave") for problem in found.problems],
+        files=data_file(data),
+    )
+
+
+def _priors(
+    found: PriorSensitivity,
+    rows: NDArray[Any],
+    asked: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    what: str,
+) -> Rows:
+    """The probability of one count of each cell: least, most, and under each prior."""
+    first, labels, figures = found.posteriors[0], [], []
+    for row in rows[:MOST_LONG]:
+        codes = zip(first.variables, first.codes[row], strict=True)
+        labels.append([variable.categories[code] for variable, code in codes])
+        each = [chances[row].min(), chances[row].max(), *chances[row]]
+        figures.append([number(int(asked[row])), *(f"{p:.3f}" for p in each)])
+    return Rows(
+        f"The probability of each cell's {what}: least, most, and under each prior",
+        [variable.name for variable in first.variables],
+        labels,
+        ["guess" if what == "best guess" else "count", "least", "most"]
+        + [f"{prior:g}" for prior in found.priors],
+        figures,
+        len(first),
+        kind="more cell",
+        of_data=True,
     )
 
 
@@ -47,12 +164,19 @@ def posterior_page(posterior: Posterior, *, small: int = 2, data: str | Path | N
     """The same where the true counts are not known; the surest cells come first."""
     import numpy as np
 
-    surest = posterior.probability(posterior.guess)
+    from discreet.intruder.posterior.population import PopulationPosterior
+
+    surest, of = posterior.probability(posterior.guess), ""
+    if isinstance(posterior, PopulationPosterior):
+        of = f"counts among {number(posterior.people)} people of the population; "
     return Page(
         "What an intruder believes",
         f"Beliefs about {plural(len(posterior), 'cell')}",
         _cells(posterior, np.argsort(-surest, kind="stable"), small, None),
-        said=[Say(f"under {posterior.model}; {posterior.method}", "quiet"), *_problems(posterior)],
+        said=[
+            Say(f"{of}under {posterior.model}; {posterior.method}", "quiet"),
+            *_problems(posterior),
+        ],
         files=data_file(data),
     )
 
@@ -60,8 +184,19 @@ def posterior_page(posterior: Posterior, *, small: int = 2, data: str | Path | N
 def _problems(posterior: Posterior) -> list[Say]:
     convergence = posterior.convergence
     problems = () if convergence is None else convergence.problems
+    mixed = []
+    if convergence is not None:
+        notes = posterior.diagnostics()
+        mixed = [
+            Say(
+                f"R-hat {float(convergence.r_hat.max(initial=1.0)):.3f}, "
+                f"{number(int(notes['effective_draws'] or 0))} effective draws, standard error at "
+                f"most {notes['largest_standard_error']:.2g}",
+                "quiet",
+            )
+        ]
     stopped = [Say(posterior.stopped, "grave")] if posterior.stopped else []
-    return stopped + [Say(f"NOT RELIABLE: {problem}", "grave") for problem in problems]
+    return mixed + stopped + [Say(f"NOT RELIABLE: {problem}", "grave") for problem in problems]
 
 
 def _cells(

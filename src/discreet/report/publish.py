@@ -6,14 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.look.words import number, percent, plural
+from discreet.report import publish_parts as parts
 from discreet.report.page import MOST_SHORT, Chart, Page, Points, Rows, Say, Section, data_file
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from discreet.decision.law.policy import Policy
     from discreet.decision.survey.combine import Combination
+    from discreet.decision.survey.edges import Edges
+    from discreet.decision.survey.flips import Flips
+    from discreet.decision.survey.plugin import PlugIn
     from discreet.decision.survey.publish import Publication
+    from discreet.decision.survey.taylor import Taylor
+    from discreet.decision.survey.totals import Totals
+    from discreet.models.subclasses import SubclassFit
 
 MOST_LABELS = 4
 
@@ -24,35 +32,72 @@ def publish_page(
     name: str = "",
     combined: Combination | None = None,
     data: str | Path | None = None,
+    planned: bool = False,
+    policy: Policy | None = None,
+    level: float | None = None,
+    plug_in: PlugIn | None = None,
+    taylor: Taylor | None = None,
+    flips: Flips | None = None,
+    subclasses: SubclassFit | None = None,
+    edges: Edges | None = None,
+    totals: Totals | None = None,
 ) -> Page:
     """The decision, the cells nearest to its edge, and what other ratios would publish."""
-    many = f"{number(int(found.publish.sum()))} of {plural(len(found), 'cell')}"
+    kind = "configuration" if planned else "cell"
+    many = f"{number(int(found.publish.sum()))} of {plural(len(found), kind)}"
+    if totals is not None and (back := len(totals.given_back)):
+        many += f", and {number(back)} more {'is' if back == 1 else 'are'} given back"
     published, taken = percent(found.data_published), percent(found.risk_taken)
     disclosure, nonpublication = (loss.name for loss in found.losses)
+    warned = [] if planned else parts.only_if(found, policy, totals, combined)
+    if edges is not None and not edges.proven:
+        warned.append(parts.not_proven(edges))
     said = [
         f"{name + ': ' if name else ''}{found.rule}",
         f"loss of disclosure {disclosure}, of nonpublication {nonpublication}",
         _prior(found),
     ]
-    joined = [] if combined is None else [_combined(combined)]
+    if policy is not None:
+        said.append(f"Policy: {policy.described}")
+    sections = [parts.plan_section(found) if planned else _cells(found, totals)]
+    if combined is not None:
+        sections.append(_combined(combined))
+    if totals is not None:
+        sections.append(parts.totals_section(totals))
+    if plug_in is not None:
+        sections.append(parts.plug_in_section(found, plug_in))
+    if edges is not None:
+        sections.append(parts.edges_section(edges))
+    if taylor is not None:
+        sections.append(parts.taylor_section(taylor))
+    if level is not None or subclasses is not None:
+        sections.append(parts.fitted_section(found, level or 0.95, flips, subclasses))
+    sections.append(_ratios(found, kind))
+    if policy is not None:
+        sections.append(parts.policy_section(policy))
     return Page(
         "Publication of survey cells",
-        f"Publish {many}: {published} of the data at {taken} of the disclosure risk",
-        [_cells(found), *joined, _ratios(found)],
-        size=plural(len(found), "cell"),
-        said=[Say(text, "quiet") for text in said],
+        f"{'Plan: publish' if planned else 'Publish'} {many}: {published} of the data at {taken} "
+        "of the disclosure risk",
+        sections,
+        verdict=None if totals is None else totals.verdict,
+        size=plural(len(found), kind),
+        said=[*(Say(text, "grave") for text in warned), *(Say(text, "quiet") for text in said)],
         figures=[
-            (number(int(found.publish.sum())), f"of {plural(len(found), 'cell')} published"),
+            (number(int(found.publish.sum())), f"of {plural(len(found), kind)} published"),
             (published, "of the data published"),
             (taken, "of the disclosure risk taken"),
         ],
         files=data_file(data),
+        memory="a plan" if planned else "a table in memory",
     )
 
 
-def _cells(found: Publication) -> Section:
+def _cells(found: Publication, totals: Totals | None) -> Section:
     """Those around the edge, in the order of publication."""
     import numpy as np
+
+    status = parts.WORDS if totals is not None else {}
 
     edge = int(found.publish.sum())
     start = max(0, min(edge - MOST_SHORT // 2, len(found) - MOST_SHORT))
@@ -64,7 +109,8 @@ def _cells(found: Publication) -> Section:
         ratio = "" if np.isnan(found.ratio[row]) else f"{found.ratio[row]:.4f}"
         line = [number(int(column[row])) for column in (counts.n, counts.N, counts.y)]
         line += [f"{mean[row]:,.1f}", f"{found.R0[row]:,.4g}", f"{found.R1[row]:,.4g}", ratio]
-        figures.append([*line, "publish" if found.publish[row] else "suppress"])
+        word = "publish" if found.publish[row] else "suppress"
+        figures.append([*line, status[totals.status[row]] if totals is not None else word])
     labels = [[values[place] for _, values in columns] for place in range(len(rows))]
     if not columns:
         columns, labels = [("row", [])], [[number(int(row) + 1)] for row in rows]
@@ -94,14 +140,16 @@ def _combined(combined: Combination) -> Section:
     return Section(f"Joined with rows next to them, {saved} can be published", [Points(texts)])
 
 
-def _ratios(found: Publication) -> Section:
+def _ratios(found: Publication, kind: str) -> Section:
     table = found.ratios()
+    if kind != "cell":  # how often a configuration occurs does not count it
+        table["cells"] = [int((found.rank < ratio).sum()) for ratio in table["ratio"]]
     columns = zip(table["cells"], table["data"], table["risk"], strict=True)
     rows = Rows(
         "Cells, data and disclosure risk by the ratio that is published up to",
         ["where"],
         [[f"R1 < {number(ratio)} R0"] for ratio in table["ratio"]],
-        ["cells", "data", "risk"],
+        [f"{kind}s", "data", "risk"],
         [[number(int(cells)), percent(data, 1), percent(risk, 1)] for cells, data, risk in columns],
     )
     chart = Chart("curve", found.plot, "The disclosure risk taken by the data suppressed.")
@@ -116,7 +164,8 @@ def _prior(found: Publication) -> str:
     ends = prior.intervals()
     spans = ", ".join(f"{k} {ends[k][0]:.4g} to {ends[k][1]:.4g}" for k in ("alpha", "beta"))
     limit = "; domains do not differ more than by chance" if prior.at_limit else ""
-    return f"{said}, fitted to {plural(prior.domains, 'domain')} (95%: {spans}){limit}"
+    to = f"fitted to {plural(prior.domains, 'domain')}"
+    return f"{said}, {to} (95%, observed information: {spans}){limit}"
 
 
 def _labels(found: Publication) -> list[tuple[str, object]]:

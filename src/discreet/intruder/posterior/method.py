@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
@@ -38,6 +38,8 @@ class Question:
     clock: Clock = UNLIMITED
     seed: int = 0
     blocks: Blocks | None = None
+    model_prior: str | Sequence[float] = "model"
+    models: tuple[str | Formula, ...] | None = None
 
     @property
     def limits(self) -> dict[str, Any]:

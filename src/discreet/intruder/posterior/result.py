@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,7 +133,7 @@ class Posterior(Paged):
         """The effective draws of each cell."""
         return np.broadcast_to(np.asarray(self.effective, np.float64), len(self))
 
-    def take(self, rows: Sequence[int] | Ints) -> Posterior:
+    def take(self, rows: Sequence[int] | Ints) -> Self:
         """The beliefs about some of the cells."""
         listed = [int(row) for row in rows]
         kept = [self._of(row) for row in listed]

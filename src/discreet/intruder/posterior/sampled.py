@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,6 +51,11 @@ class Sampled(Posterior):
             plain.variables, plain.codes, plain.low, plain.starts, plain.mass, errors=joined,
             effective=worth, **more,
         )  # fmt: skip
+
+    def take(self, rows: Sequence[int] | Ints) -> Self:
+        """The beliefs about some of the cells."""
+        kept = [self.errors[self.starts[row] : self.starts[row + 1]] for row in map(int, rows)]
+        return replace(super().take(rows), errors=np.concatenate([*kept, np.zeros(0)]))
 
     def standard_error(self, count: ArrayLike) -> Floats:
         """Monte Carlo error of `probability(count)`; of an impossible count 0."""

@@ -17,7 +17,7 @@ from discreet.errors import DisclosureError
 from discreet.intruder.sums.below import below_hidden
 from discreet.intruder.sums.intervals import Intervals, intervals
 from discreet.look.words import number, plural
-from discreet.masks.mechanism import mechanism
+from discreet.masks.mechanism import Mechanism, mechanism
 from discreet.release.printed import Printed
 from discreet.report.checking.found import Finding
 from discreet.report.checking.tables import NEAR, Judged
@@ -174,16 +174,13 @@ def _perturbed(joint: Joint) -> Iterator[Finding]:
             yield Finding("not judged", Verdict.REVIEW, text, "", table.sheet.name)
 
 
-def _reach(table: Judged) -> tuple[float, float] | None:
-    """How far the values behind a mask can be below and above those shown, None if not known."""
+def _reach(table: Judged) -> Mechanism | None:
+    """How the values shown came from those behind the mask, None if not known."""
     said = table.said
-    if said["exact"]:
-        return 0.0, 0.0
     try:
-        found = mechanism(said["method"], said["parameters"], whole=bool(said["whole"]))
+        return mechanism(said["method"], said["parameters"], whole=bool(said["whole"]))
     except (DisclosureError, KeyError, TypeError, ValueError):
         return None
-    return None if found is None else (found.below, found.above)
 
 
 def _limits(joint: Joint) -> tuple[Floats, Floats, NDArray[np.int64]]:
@@ -196,8 +193,8 @@ def _limits(joint: Joint) -> tuple[Floats, Floats, NDArray[np.int64]]:
         at, shown = rows[seen], table.values[seen]
         if not table.said["exact"]:
             if reach := _reach(table):
-                lower[at] = np.maximum(lower[at], shown - reach[0])
-                upper[at] = np.minimum(upper[at], shown + reach[1])
+                low, high = reach.ends(shown, whole=bool(table.said["whole"]))
+                lower[at], upper[at] = np.maximum(lower[at], low), np.minimum(upper[at], high)
             continue
         slack = np.full(len(at), table.slack)
         if joint.truth is not None:  # what was rounded to be printed, as it was: no less narrow
@@ -217,7 +214,8 @@ def _between(low: float, high: float, wanted: float) -> str:
 
 def _floor(joint: Joint, targets: NDArray[np.int64]) -> float:
     """1 where zeros are printed and nothing hidden is one: then everybody knows that it is not."""
-    zeros = any(bool((table.values == 0).any()) for table in joint.tables)
+    exact = (table for table in joint.tables if table.said["exact"])  # a rounded 0 need be none
+    zeros = any(bool((table.values == 0).any()) for table in exact)
     known = joint.truth is not None and len(targets) > 0
     return 1.0 if zeros and known and joint.truth[targets].min() >= 1 else 0.0  # type: ignore[index]
 

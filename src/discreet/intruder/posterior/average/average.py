@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.effort import Clock, Effort, Seconds
+from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError
+from discreet.intruder.posterior.average.clique_margins import LogPrior
 from discreet.intruder.posterior.average.evidence import Evidence, evidence, predictive
 from discreet.intruder.posterior.average.mixture import Mixture
 from discreet.intruder.posterior.average.model_chains import ChainedModels, chain_models
@@ -29,7 +31,15 @@ from discreet.intruder.posterior.result import MORE, Posterior, chosen
 from discreet.intruder.posterior.sampled import Sampled, warn_unless
 from discreet.look.progress import track
 from discreet.look.words import plural
-from discreet.models.space import decomposable_models, hierarchical_models, model_priors
+from discreet.models.space import (
+    BY,
+    LESS,
+    decomposable_graphs,
+    decomposable_models,
+    hierarchical_models,
+    model_priors,
+    parameters,
+)
 from discreet.release.doors import of_release
 from discreet.release.release import Release
 from discreet.table.cells import Cells, frame
@@ -117,7 +127,8 @@ def average_posterior(
 
     With too many of those, over the decomposable ones and the model of the release, by chains that
     change model where the tables are too many to list; or over the given `models`. `model_prior`
-    is by model, by size (number of terms), or one number each.
+    is by model (each alike), by size (each number of terms alike), by parameters (every free one
+    more halves it), or one number each of the given models.
 
     >>> from discreet.table.load import load
     >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
@@ -129,6 +140,8 @@ def average_posterior(
         raise DataError(f"weights is {weights!r}; choose {' or '.join(WAYS)}.")
     if not standard_error > 0:
         raise DataError(f"standard_error is {standard_error}; give a number above 0.")
+    if isinstance(model_prior, str) and model_prior not in BY:
+        raise DataError(f"there is no prior by {model_prior!r}; choose {', '.join(BY)}.")
     clock = Clock.of(seconds)
     cells, blocks = chosen(release, cells), _blocks(release, clock)
     way: dict[str, Any] = {"prior": prior, "seed": seed, "seconds": clock}
@@ -140,18 +153,20 @@ def average_posterior(
             raise
         listed = None  # not every model can be weighed
     if listed is None:
-        if weights != "proper" or model_prior != "model":
+        if weights != "proper" or not isinstance(model_prior, str):
             raise DataError(
                 f"{release.formula} leaves more models and tables than can be listed; average with "
-                "proper weights and the models alike, or name some models."
+                "proper weights and no prior for each model, or name some models."
             )
+        before = graph_priors(release, model_prior)
         return _roamed(
             release,
             cells,
-            chain_models(release, cells, standard_error=standard_error, effort=effort, **way),
+            chain_models(release, cells, log_prior=before, standard_error=standard_error,
+                         effort=effort, **way),
             prior,
-        )
-    chances = model_priors(listed, model_prior)
+        )  # fmt: skip
+    chances = model_priors(listed, model_prior, sizes=release.axes.sizes)
     shares = _shares(chances, found)
     kept = _kept(shares)
     share = float(np.linalg.norm(shares[kept]))  # errors of many models average out
@@ -168,7 +183,52 @@ def average_posterior(
                      found[place], parts.get(place))
         for place, (model, chance) in enumerate(zip(listed, chances, strict=True))
     )  # fmt: skip
-    return _mixed(cells, weighed, blocks, prior, weights, standard_error, clock)
+    return _mixed(cells, weighed, blocks, shown(prior), weights, standard_error, clock)
+
+
+def graph_priors(release: Release, by: str) -> LogPrior | None:
+    """The log prior of each decomposable model, by its graph; None if all are alike."""
+    if by in ("model", "uniform"):
+        return None
+    if by == "parameters":
+        sizes = release.axes.sizes
+        return lru_cache(None)(
+            lambda graph: -LESS * parameters(Formula(release.names, graph.cliques()), sizes)
+        )
+    graphs = decomposable_graphs(release.formula) if release.formula.is_decomposable else []
+    if graphs is None:
+        raise DataError(
+            f"{release.formula} leaves too many models to count those of each {by}; take the "
+            "models as alike, or name some."
+        )
+    named = [Formula(release.names, graph.cliques()) for graph in graphs]
+    chances = model_priors(named, by, sizes=release.axes.sizes)
+    logs = {graph: math.log(p) for graph, p in zip(graphs, chances, strict=True)}
+    return logs.__getitem__
+
+
+def reweigh(
+    found: Average, release: Release, model_prior: str | Sequence[float], *, standard_error: float
+) -> Average | None:
+    """The same models under another prior; None where a model that now counts was left out."""
+    evidences = [model.evidence for model in found.models if model.evidence is not None]
+    if not found.models or len(evidences) < len(found.models):
+        return None
+    named = [containing(release, model.formula) for model in found.models]
+    chances = model_priors(named, model_prior, sizes=release.axes.sizes)
+    shares = _shares(chances, evidences)
+    if any(model.posterior is None for place, model in enumerate(found.models)
+           if place in _kept(shares)):  # fmt: skip
+        return None
+    weighed = tuple(
+        replace(model, prior=chance, weight=float(shares[place]),
+                error=_off(shares, evidences, place))
+        for place, (model, chance) in enumerate(zip(found.models, chances, strict=True))
+    )  # fmt: skip
+    cells = Cells(found.variables, found.codes, np.zeros(len(found), np.int64))
+    blocks = found.whole.blocks if isinstance(found.whole, Mixture) else None
+    weights = str(found.notes.get("weights", "proper"))
+    return _mixed(cells, weighed, blocks, found.prior, weights, standard_error, UNLIMITED)
 
 
 def _models(
@@ -245,9 +305,9 @@ def _blocks(release: Release, clock: Clock) -> Blocks | None:
 
 
 def _shares(chances: Sequence[float], found: Sequence[Evidence]) -> Floats:
-    logs = np.array([e.log for e in found])
     with np.errstate(divide="ignore", under="ignore"):
-        share = np.exp(np.log(chances) + logs - logs.max())
+        logs = np.log(chances) + np.array([e.log for e in found])
+        share = np.exp(logs - logs.max())
     return np.asarray(share / share.sum())
 
 
@@ -259,7 +319,7 @@ def _kept(shares: Floats) -> list[int]:
 
 
 def _mixed(
-    cells: Cells, weighed: tuple[WeighedModel, ...], blocks: Blocks | None, prior: ArrayLike,
+    cells: Cells, weighed: tuple[WeighedModel, ...], blocks: Blocks | None, prior: str | None,
     weights: str, standard_error: float, clock: Clock,
 ) -> Average:  # fmt: skip
     parts = [
@@ -298,7 +358,7 @@ def _mixed(
     wholes = [p.whole for _, _, p in parts]
     whole = Mixture(tuple(shares.tolist()), tuple(w for w in wholes if w is not None), blocks)
     made = Average.made(
-        cells, masses, errors, low=low, model="average", prior=shown(prior), method=method,
+        cells, masses, errors, low=low, model="average", prior=prior, method=method,
         whole=whole if None not in wholes else None, models=weighed,
         stopped=clock.sentence(f"an average over {len(parts)} models", MORE),
         notes={"reached": reached, "weights": weights, "left_out": max(0.0, 1 - total)},
