@@ -16,7 +16,7 @@ from discreet.cli.knowledge_beliefs import (
     value_options,
 )
 from discreet.cli.knowledge_hidden import check_hidden, hidden_options, withheld_of
-from discreet.cli.knowledge_totals import rule_options, ruled, totals_of
+from discreet.cli.knowledge_totals import check_rules, rule_options, ruled, totals_of
 from discreet.cli.options import READING, Command, Number, data_options, read_data
 from discreet.cli.showing import page_options, show
 
@@ -111,6 +111,7 @@ def _taught(**options: Any) -> Taught | Withheld:
     rates = rates or (options["insider"] is not None and not totals)
     if rates and totals:
         raise DataError("--incidents and --total are two questions; ask one at a time.")
+    check_rules(options, of_table=not (rates or totals))
     hides = check_hidden(options, of_table=not (rates or totals))
     if not (rates or totals):
         return _of_table(options, hides)

@@ -37,6 +37,14 @@ def rule_options(command: Command) -> Command:
     return rule(largest(alphas(command)))
 
 
+def check_rules(options: dict[str, Any], *, of_table: bool) -> None:
+    """Rules are on values with a total, or on companies; a table of categories has none."""
+    from discreet.errors import DataError
+
+    if of_table and (options["rules"] or options["largest"]):
+        raise DataError("--rule and --largest go with --total or --incidents, not with a table.")
+
+
 def totals_of(
     rows: Sequence[dict[str, Any]], whole: Callable[[float, str], int]
 ) -> tuple[list[Totals], list[Totals]]:

@@ -1,7 +1,7 @@
 """Cells, joined cells and totals as one system of sums, as of an office's tables.
 
-`intervals` says what follows of each suppressed cell, `suppress` which further cells, of least loss,
-must go.
+`intervals` says what follows of each suppressed cell, `suppress` which further cells, of least
+loss, must go.
 """
 
 from __future__ import annotations
@@ -143,7 +143,10 @@ class Sums:
 
     def _ends(self, tells: Floats | None = None) -> tuple[Floats, Floats]:
         low, high = np.zeros(self.system.cells), np.full(self.system.cells, np.inf)
-        low[self.cells], high[self.cells] = np.minimum(self.floor, self.y), self.n
+        low[self.cells], high[self.cells] = self.floor, self.n
+        joined = self.hidden.copy()
+        joined[self.primary] = False
+        low[self.cells[joined]] = 0.0  # a joined cell may be empty
         if tells is not None:
             rows = self.cells[self.primary]
             low[rows] = np.maximum(low[rows], tells[0, self.primary])
@@ -164,14 +167,14 @@ def connected(shown: Sequence[frozenset[int]], many: int) -> list[Ints]:
     return np.split(order, np.searchsorted(label[order], np.arange(1, count)))
 
 
-def few(rows: Ints, hidden: Bools, room: Floats, cost: Floats) -> Ints:
+def few(rows: Ints, hidden: Bools, fit: Bools, y: Ints, cost: Floats) -> Ints:
     """The hidden rows, and of many published ones those that may be suppressed besides.
 
     The others stay published, so that they are a constant in every sum.
     """
     if len(rows) <= LARGE:
         return np.sort(rows)
-    spare = rows[~hidden[rows] & (room[rows] > 0)]
+    spare = rows[~hidden[rows] & fit[rows]]
     cheap = spare[np.argsort(cost[spare], kind="stable")[:CHEAP]]
-    wide = spare[np.argsort(-room[spare], kind="stable")[:OPEN]]
+    wide = spare[np.argsort(-y[spare], kind="stable")[:OPEN]]
     return np.unique(np.concatenate([rows[hidden[rows]], cheap, wide]))

@@ -163,11 +163,12 @@ def guard_totals(
     gaps: list[float | None] = [0.0]
     stops: list[str] = []
     price = publication.R0 * publication.weight
-    shown = groups + (sums if len(totals) == 1 else [s for s in sums if len(s) < many])
+    divided = [rows for rows in sums if len(rows) < many]  # which add up to the total of all
+    shown = groups + (divided or sums)
     for rows in connected(shown, many):
         if not primary[rows].any():
             continue
-        kept = few(rows, hidden, y - floor, price)
+        kept = few(rows, hidden, y >= max(floor, 1.0), y, price)
         place = {int(row): at for at, row in enumerate(kept)}
         local = [frozenset(place[r] for r in codes if r in place) for codes in shown]
         work = Sums(
@@ -192,7 +193,10 @@ def guard_totals(
         tuple(totals),
         len(set(sums)),
         float(width),
-        *(np.flatnonzero(marks[name]) for name in ("more", "back", "doubt", "told")),
+        np.flatnonzero(marks["more"]),
+        np.flatnonzero(marks["back"]),
+        np.flatnonzero(marks["doubt"]),
+        np.flatnonzero(marks["told"]),
         np.flatnonzero(together),
         ends[0],
         ends[1],
