@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from discreet.decision.law.policy import Policy
+    from discreet.table.cells import Cells
     from discreet.table.table import Table
 
 # the parameters of `read_data`
@@ -98,6 +99,29 @@ cells_option = click.option(
     show_default=True,
     help="Which cells.",
 )
+
+
+named_option = click.option(
+    "--cell",
+    "named",
+    multiple=True,
+    metavar="A=X,B=Y",
+    help="This cell, of the table or a margin, in place of --cells; can be repeated.",
+)
+
+
+def named_cells(table: Table, texts: tuple[str, ...]) -> Cells:
+    """Cells by their categories; a comma within a category stays there."""
+    from discreet.data.impossible import NEXT
+    from discreet.errors import DataError
+
+    found = []
+    for text in texts:
+        parts = [part.partition("=") for part in NEXT.split(text)]
+        if not all(name.strip() and equals for name, equals, _ in parts):
+            raise DataError(f"--cell {text!r} is no cell; write A=X,B=Y.")
+        found.append({name.strip(): category.strip() for name, _, category in parts})
+    return table.named(*found)
 
 
 records_option = click.option(

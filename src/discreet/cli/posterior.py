@@ -13,6 +13,8 @@ from discreet.cli.options import (
     cells_option,
     data_options,
     effort_options,
+    named_cells,
+    named_option,
     read_data,
     release_option,
     small_option,
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     help="DATA is a sample: the share of people in it; believe about the population too.",
 )
 @cells_option
+@named_option
 @small_option
 @click.option(
     "--draws",
@@ -94,7 +97,7 @@ if TYPE_CHECKING:
 @effort_options
 @page_options
 def posterior_command(
-    release: str, cells: str, small: int, html: str | None, as_json: bool, sensitivity: bool,
+    release: str, cells: str, named: tuple[str, ...], small: int, html: str | None, as_json: bool, sensitivity: bool,
     model_prior: str, **options: Any,
 ) -> None:  # fmt: skip
     """What an intruder believes about each cell, given a release.
@@ -107,7 +110,8 @@ def posterior_command(
     data = {key: options.pop(key) for key in READING}
     table = read_data(**data)
     chosen = {"small": lambda: table.small(small), "nonzero": table.nonzero, "all": table.all}
-    listed, public = chosen[cells](), Release.margins(table, release)
+    listed = named_cells(table, named) if named else chosen[cells]()
+    public = Release.margins(table, release)
     if sensitivity:
         result, document = _compared(public, listed, model_prior, options)
     else:

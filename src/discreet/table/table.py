@@ -322,6 +322,25 @@ class Table(Result, OverAxes):
     def nonzero(self) -> Cells:
         return Cells(self.variables, self.codes, self.counts)
 
+    def named(self, *cells: Mapping[str, object]) -> Cells:
+        """Cells by their categories, of the table or of one margin of it.
+
+        >>> from discreet.table.load import load
+        >>> load("example:tract").named({"Race": "Chinese", "Gender": "Male"}).counts
+        array([4])
+        """
+        wanted = [tuple(name for name in self.names if name in cell) for cell in cells]
+        odd = [name for cell in cells for name in cell if name not in self.names]
+        if odd or not wanted or not wanted[0] or len(set(wanted)) > 1:
+            why = f"there is no variable {odd[0]!r}" if odd else "name the same variables in each"
+            raise DataError(f"{why}; the table has {', '.join(self.names[:10])}.")
+        margin = self.margin(wanted[0])
+        codes = np.array(
+            [[v.code(str(cell[v.name])) for v in margin.variables] for cell in cells],
+            margin.codes.dtype,
+        )
+        return Cells(margin.variables, codes, margin.lookup(codes))
+
     def all(self) -> Cells:
         """Every cell, zeros included."""
         codes = unravel(np.arange(self._dense_size()), self.shape)

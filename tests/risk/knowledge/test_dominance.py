@@ -207,6 +207,10 @@ def test_charts_show_the_limit():
     both = [dc.uncertainty.p_rule(0.1), dc.uncertainty.dominance_rule(2, 0.6)]
     found = dc.uncertainty.with_rules(taught, [estates], [[200, 150]], both)
     assert not found.within
+    title = found.plot().to_dict()["title"]["text"]
+    assert "0.2574, and the limit is 0.25" in " ".join(
+        title if isinstance(title, list) else [title]
+    )
     assert "1 of 2 rules broken" in json.dumps(found.plot_rules().to_dict())
 
 
@@ -259,6 +263,10 @@ def test_the_command_reads_columns_and_an_insider(tmp_path, monkeypatch):
         ([*ESTATES, "--rule", "p:0.1", "--largest", "20,nan"], "a number is needed"),
         ([*ESTATES, "--rule", "companies:4:0.5", "--largest", "200"], "does not fit"),
         ([*ESTATES, "--alphas", "3"], "write FROM:TO"),
+        (
+            ["example:estates", "--target", "Estate", "--rule", "p:0.1", "--largest", "5,4"],
+            "not with a table",
+        ),
         ([*ESTATES, "--alphas", "3:1"], "0 < from < to"),
         ([*ESTATES, "--insider", "5"], "none is below the minimum"),
         (

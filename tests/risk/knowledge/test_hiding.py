@@ -272,11 +272,25 @@ def test_tables_by_group_frames_documents_and_charts():
             },
             "cannot sum to 1",
         ),
+        (
+            {
+                "suppress": "a",
+                "prior": dc.uncertainty.Priors.weights(dict.fromkeys(COUNTS, (0.0, 0.0))),
+            },
+            "every weight of the class is 0",
+        ),
     ],
 )
 def test_bad_questions(asked, message):
     with pytest.raises(DataError, match=message):
         dc.uncertainty.withheld(COUNTS, limit=0.1, **asked)
+
+
+def test_beyond_the_limit_is_said_so():
+    prior = dc.uncertainty.Independent.of({"a": 0.8, "b": 0.1, "c": 0.1})
+    asked = {"suppress": "a", "limit": 0.3, "prior": prior}
+    found = dc.uncertainty.withheld({"a": 5, "b": 4, "c": 1}, **asked)
+    assert repr(found) == "Withheld(a left out: beyond the limit for this prior)"
 
 
 @pytest.mark.parametrize("text", ["", "a", "a=x", "=0.1", "weights:a=1:y", "a=0.5:0.2", "a=0:2"])

@@ -29,7 +29,10 @@ MASKED = pd.DataFrame({"id": [1, 2, 5, 0], "age": [25.0, 30, 55, 22], "pay": [2.
 
 
 def records_of(people, masked):
-    sides = [{name: pa.array(t[name], from_pandas=True) for name in t} for t in (people, masked)]
+    sides = [
+        {name: pa.chunked_array([pa.array(table[name], from_pandas=True)]) for name in table}
+        for table in (people, masked)
+    ]
     parents = [people["id"].tolist().index(k) for k in masked["id"]] if "id" in masked else None
     whose = None if parents is None else np.array(parents)
     return Records(*sides, len(people), len(masked), whose)
@@ -173,6 +176,14 @@ def test_matching_with_weights(seed, distance):
         hits += bool((np.delete(away, mine) > away[mine] + 1e-12).all())
     assert found.matched == hits
     assert found.to_json()["weights"] == weights
+
+
+def test_a_number_that_the_source_lacks_tells_nothing():
+    y = pd.DataFrame({"id": range(3), "v": [np.nan] * 3, "c": ["a", "b", "c"]})
+    x = pd.DataFrame({"id": [2, 0], "v": [1.0, 2.0], "c": ["c", "b"]})
+    keys = {"v": {"kind": "normal", "spread": 1}, "c": {"kind": "category", "keep": 0.9}}
+    intruder, records = Intruder.of({"keys": keys}), records_of(y, x)
+    assert matching(records, intruder, identify(records, intruder).data).matched == 1
 
 
 def test_weights_are_checked():

@@ -38,12 +38,6 @@ def own_beliefs(records: Records, intruder: Intruder) -> Own:
     if not keys:
         return Own()
     beliefs = tuple(_belief(records, key) for key in keys)
-    for one in beliefs:
-        if np.isnan(one.center).all():
-            raise DataError(
-                f"nothing is believed of {one.name!r}: what it is centred at is missing in every "
-                "source record; leave the key out."
-            )
     names = [key.name for key in keys]
     tied = [k for k, name in enumerate(names) if any(name in pair for pair in intruder.correlation)]
     for k in tied:

@@ -308,6 +308,6 @@ class Own:
 
 
 def _typical(deviations: Floats, center: Floats) -> float:
-    """The root of their mean square, of those who have a centre."""
+    """The root of their mean square, of those who have a centre; 1 if nobody has."""
     some = deviations[~np.isnan(center)]
-    return float(np.sqrt((some**2).mean())) if len(some) else 0.0
+    return float(np.sqrt((some**2).mean())) if len(some) else 1.0

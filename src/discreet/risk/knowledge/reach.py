@@ -186,6 +186,8 @@ def _hidden_shares(names: Sequence[str], others: Sequence[str], priors: Priors) 
     more = [ends.sum() for ends in priors.sides(others)]
     weights = _corners(np.append(low, more[0]), np.append(high, more[1]), 0.0, math.inf)
     held = weights[weights.sum(1) > 0]
+    if not len(held):
+        raise DataError("every weight of the class is 0; give some prior a weight above 0.")
     return _distinct((held / held.sum(1)[:, None])[:, :-1])
 
 

@@ -67,6 +67,13 @@ class RuledTaught(Taught):
             f"{broken:,} of {len(self.rules):,} rules broken)"
         )
 
+    def plot(self, **options: Any) -> Any:
+        """Prior against posterior of the first target, with the limit in the title."""
+        row, rule = self.rows[0], self.rule
+        said = f"{row.label}: {rule.uncertainty} is {row.after:.4g}, and the limit is "
+        least = rule.least(row.before)
+        return row.plot(**{"title": f"{said}{least:.4g}"} | options)
+
     def plot_rules(self, **options: Any) -> Any:
         """What each rule's intruder is left with, against the least that is asked."""
         from discreet.look.totalcharts import rules_chart

@@ -90,6 +90,8 @@ class Withheld(Paged):
         """For which priors; of several groups, how many are within the limit for all of them."""
         how = self.how + ", an outer bound" * self.outer
         if len(self.rows) == 1:
+            if self.rows[0].holds == BEYOND:
+                return f"{how}: beyond the limit for {THIS}"
             return f"{how}: within the limit for {self.rows[0].holds}"
         safe = sum(row.within for row in self.rows)
         who = EVERY if self.priors == EVERY else "every prior of the class"

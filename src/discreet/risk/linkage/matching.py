@@ -100,15 +100,17 @@ def matching(
     if records.parents is None:
         raise DataError("matching needs the id column of both files.")
     power, given = DISTANCES[distance], dict(weights or {})
-    known = [key for key in intruder.keys if key.kind is not Kind.UNKNOWN]
-    _check_weights(given, [key.name for key in known])
-    moved = [key for key in known if key.numeric or key.kind is Kind.RANK]
+    keys = [key for key in intruder.keys if key.kind is not Kind.UNKNOWN]
+    _check_weights(given, [key.name for key in keys])
+    moved = [key for key in keys if key.numeric or key.kind is Kind.RANK]
     pairs = [_numbers(records, data, key, logs=distance.startswith("log")) for key in moved]
     scales = np.array([given.get(key.name, 1.0) ** (1 / power) for key in moved])
     y, x = (
         np.column_stack([np.zeros((size, 0)), *(pair[side] for pair in pairs)])
         for side, size in enumerate((records.sources, records.count))
     )
+    known = ~np.isnan(y).all(0)  # a number that the source lacks tells nothing
+    y, x, scales = y[:, known], x[:, known], scales[known]
     if y.shape[1]:
         mean, spread = np.nanmean(y, 0), np.nanstd(y, 0)
         scale = scales / np.where(spread > 0, spread, 1)
