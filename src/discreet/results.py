@@ -9,17 +9,20 @@ from discreet.decision.law.assess import Assessment
 from discreet.decision.law.decide import Decision
 from discreet.decision.law.verdict import Reason
 from discreet.decision.survey.publish import Publication
+from discreet.decision.users.choose import Choice
 from discreet.intruder.bounds.result import CellBounds
 from discreet.intruder.posterior.result import Posterior
 from discreet.intruder.tables.result import TableCount
 from discreet.report.compare import Comparison
 from discreet.risk.knowledge.taught import Taught
+from discreet.risk.knowledge.withheld import Withheld
 from discreet.risk.linkage.identification import Identification
+from discreet.risk.linkage.several import Several
 from discreet.risk.uniques.uniques import Uniques
 from discreet.table.cells import Cells
 
 __all__ = [
-    "Alternative", "Assessment", "CellBounds", "Cells", "Compared", "Comparison", "Decision",
-    "Frontier", "Identification", "Posterior", "Publication", "Reason", "Scores", "TableCount",
-    "Taught", "Uniques", "Widths",
+    "Alternative", "Assessment", "CellBounds", "Cells", "Choice", "Compared", "Comparison",
+    "Decision", "Frontier", "Identification", "Posterior", "Publication", "Reason", "Scores",
+    "Several", "TableCount", "Taught", "Uniques", "Widths", "Withheld",
 ]  # fmt: skip

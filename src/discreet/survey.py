@@ -16,7 +16,7 @@ from discreet.decision.survey.plan import plan, plan_table
 from discreet.decision.survey.plugin import PlugIn, plug_in
 from discreet.decision.survey.publish import Publication, publish
 from discreet.decision.survey.taylor import Taylor, taylor
-from discreet.decision.survey.totals import Totals, guard_totals
+from discreet.decision.survey.totals import GuardedTotals, guard_totals
 from discreet.intruder.population.population import (
     PopulationBeliefs,
     Rehearsal,
@@ -28,9 +28,10 @@ from discreet.models.domain_shares import BetaFit, fit_beta
 from discreet.models.subclasses import SubclassFit, fit_subclasses
 
 __all__ = [
-    "BetaFit", "CellLoss", "CellLossWarning", "Combination", "Curve", "Domains", "Edges", "Flips",
-    "PlugIn", "PopulationBeliefs", "PopulationCounts", "Publication", "Rehearsal", "SubclassFit",
-    "Taylor", "Totals", "combine", "disclosure_loss", "edges", "fit_beta", "fit_subclasses",
-    "flips", "guard_totals", "nonpublication_loss", "plan", "plan_table", "plug_in",
-    "population_beliefs", "publish", "publish_by", "read_domains", "rehearse", "taylor",
+    "BetaFit", "CellLoss", "CellLossWarning", "Combination", "Curve", "Domains", "Edges",
+    "Flips", "GuardedTotals", "PlugIn", "PopulationBeliefs", "PopulationCounts", "Publication",
+    "Rehearsal", "SubclassFit", "Taylor", "combine", "disclosure_loss", "edges", "fit_beta",
+    "fit_subclasses", "flips", "guard_totals", "nonpublication_loss", "plan", "plan_table",
+    "plug_in", "population_beliefs", "publish", "publish_by", "read_domains", "rehearse",
+    "taylor",
 ]  # fmt: skip

@@ -48,8 +48,27 @@ def classes(kind=Result):
 @cache
 def made():
     """One of each, by the name of its class."""
-    every = (*_tables(), *_files(), *_survey(), *_office(), *_masks(), *_synthetic(), *_worth())
+    every = (
+        *_believed(),
+        *_tables(),
+        *_files(),
+        *_survey(),
+        *_office(),
+        *_masks(),
+        *_synthetic(),
+        *_worth(),
+    )
     return {type(result).__name__: result for result in every}
+
+
+def _believed():
+    from discreet.intruder.belief.valued import Piece, Valued
+    from discreet.intruder.predictive.elicit import elicit_shares
+    from discreet.intruder.predictive.quantiles import elicit_quantiles
+
+    yield Valued.of([(0.75, Piece(10, 20)), (0.25, Piece(20, 40))])
+    yield elicit_shares({"ill <b>": 0.2, "well": 0.8}, worth=20)
+    yield elicit_quantiles({0.1: 2, 0.9: 5}, "gamma")
 
 
 def _tables():
@@ -58,12 +77,16 @@ def _tables():
     from discreet.decision.frontier.tradeoff import tradeoff
     from discreet.decision.frontier.widths import widths
     from discreet.decision.law.assess import assess
+    from discreet.decision.together.together import together
+    from discreet.decision.together.told import Told
     from discreet.decision.users.choose import choose
+    from discreet.decision.users.measures import tightness
     from discreet.decision.users.targets import cell_targets
-    from discreet.decision.users.users import User, tightness
+    from discreet.decision.users.users import User
     from discreet.intruder.bounds.bounder import bounds
     from discreet.intruder.posterior.average.sensitivity import prior_sensitivity
     from discreet.intruder.posterior.chains.augment import augment_posterior
+    from discreet.intruder.posterior.chains.basis import markov_basis
     from discreet.intruder.posterior.chains.convergence import judge
     from discreet.intruder.posterior.posterior import posterior
     from discreet.intruder.refusals.refusals import refusal_posterior
@@ -71,7 +94,12 @@ def _tables():
     from discreet.models.select import fitting_model
     from discreet.release.release import Release
     from discreet.report.compare import diff
+    from discreet.risk.knowledge.alphas import alpha_classes
     from discreet.risk.knowledge.ask import knowledge
+    from discreet.risk.knowledge.dominance import p_rule
+    from discreet.risk.knowledge.hiding import withheld
+    from discreet.risk.knowledge.ruled import with_rules
+    from discreet.risk.knowledge.taught import Totals
     from discreet.risk.release.believed_counts import BeliefRisk
     from discreet.table.load import load
     from discreet.table.table import Table
@@ -85,6 +113,7 @@ def _tables():
     yield from (tract, tract.small(), found, found.decision, bounds(release, tract.small()))
     yield from (believed, believed[0], BeliefRisk(tract, tract.small(), believed))
     yield posterior(release, tract.small(), model="average")
+    yield posterior(release, tract.small(), fraction=0.5)
     yield augment_posterior(release, "Race*Income + Income*Gender", chains=64, standard_error=0.05)
     yield prior_sensitivity(release, tract.small(), model="saturated")
     yield from (count(release), critical, critical.scores(), frontier(tract, beta=3))
@@ -92,8 +121,16 @@ def _tables():
     yield from (diff(found, assess(tract, "Race")), best, best.fit)
     yield Requests.of({"Ann": {"Race": 1}}, tract.names)
     yield knowledge(load("example:estates"), target="Estate", group="Region", limit=0.25)
+    yield withheld({"a": 3, "b <i>": 1, "c": 4}, merge={"ab": ["a", "b <i>"]}, limit=0.2)
+    estates = Totals("estates", 507.862, 11, minimum=10)
+    totals = knowledge(estates, limit=0.25, prior=1.2765)
+    yield with_rules(totals, [estates], [[200, 150]], [p_rule(0.1)])
+    yield alpha_classes(totals.rule, 507.862, 11, 10, among=(1, 2))
     masks = [Release.margins(tract, formula) for formula in ("Race + Income", "Race*Income")]
     yield choose(masks, risk=tightness(tract), limit=-2)
+    yield markov_basis(Release.margins(tract, "Race*Income + Income*Gender"))
+    by_two = tract.margin("Race*Income")
+    yield together(by_two, [Told.of_margin(by_two, "Race*Income", by_two.dense())])
     targets = cell_targets(tract, tract.small(), "uniform")
     guesser = User.of("a guesser", targets, loss="zero-one", threshold=0.6, cost=lambda *_: 1.0)
     yield guesser.outlook(release)
@@ -107,10 +144,12 @@ def _files():
     from discreet.intruder.linkage.model import Intruder
     from discreet.intruder.linkage.records import read_records
     from discreet.risk.linkage.calibration import calibration
-    from discreet.risk.linkage.harm import Costs, harm
+    from discreet.risk.linkage.harm import Costs, Normal, NumberLoss, expected_harm, harm
     from discreet.risk.linkage.harmless import harmless
     from discreet.risk.linkage.identification import identify
     from discreet.risk.linkage.matching import matching
+    from discreet.risk.linkage.replacement import with_replacement
+    from discreet.risk.linkage.several import several
     from discreet.risk.uniques.uniques import uniques
 
     intruder = Intruder.of({"keys": KEYS})
@@ -120,7 +159,9 @@ def _files():
     )
     found = identify(records, intruder, act=0.3)
     yield from (found, found.links, harm(records, found, costs))
+    yield expected_harm(Normal(100, 20), NumberLoss("squared"), truth=110)
     yield matching(records, intruder, found.data)
+    yield from (with_replacement(found, intruder), several([found, found], names=["a", "b <i>"]))
     yield calibration(records, intruder, files=2)
     yield harmless(records, intruder, limit=0.5)
     alike = uniques(PEOPLE, "sex,age,town <b>", population=240, sensitive="ill", household="home")
@@ -130,15 +171,23 @@ def _files():
 
 def _survey():
     from discreet.decision.survey.combine import combine
+    from discreet.decision.survey.edges import edges
+    from discreet.decision.survey.flips import flips
     from discreet.decision.survey.plugin import plug_in
     from discreet.decision.survey.publish import publish
+    from discreet.decision.survey.taylor import taylor
+    from discreet.decision.survey.totals import guard_totals
     from discreet.intruder.population.population import population_beliefs
     from discreet.models.domain_shares import fit_beta
+    from discreet.models.subclasses import fit_subclasses
     from discreet.table.table import Table
 
     n, N, y = [3, 3, 5, 9, 12], [8, 8, 20, 90, 40], [1, 2, 1, 0, 4]
     found = publish(n, N, y, alpha=1, beta=10, ratio=0.75)
     yield from (found, found.curve(), found.counts, plug_in(found), combine(found))
+    kinds = fit_subclasses([3, 2, 1])
+    yield from (taylor(found), edges(found.at(risk=0.5)), guard_totals(found, {"all": None}))
+    yield from (kinds, flips(found, subclasses=kinds))
     yield fit_beta([1, 2, 1, 0, 4, 9], [30, 30, 50, 9, 20, 30])
     table = Table.of([[1, 4, 0], [2, 1, 0]], A=range(2), B=range(3))
     yield population_beliefs(table, fraction=0.5, model="A + B")

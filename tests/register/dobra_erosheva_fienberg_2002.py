@@ -156,7 +156,7 @@ ENTRIES: list[Entry] = [
         "[sum(by_order.values()) for by_order in desk.space.counts().values()]",
         [3, 1, 3],
         given="policy = dc.Policy.of({'server.rule': 'myopic'})\n"
-        "desk = dc.frontiers.Desk(dc.load('example:tract'), policy)",
+        "desk = dc.server.Desk(dc.load('example:tract'), policy)",
     ),
     Entry(
         "section 1.4",

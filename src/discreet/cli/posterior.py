@@ -97,9 +97,16 @@ if TYPE_CHECKING:
 @effort_options
 @page_options
 def posterior_command(
-    release: str, cells: str, named: tuple[str, ...], small: int, html: str | None, as_json: bool, sensitivity: bool,
-    model_prior: str, **options: Any,
-) -> None:  # fmt: skip
+    release: str,
+    cells: str,
+    named: tuple[str, ...],
+    small: int,
+    html: str | None,
+    as_json: bool,
+    sensitivity: bool,
+    model_prior: str,
+    **options: Any,
+) -> None:
     """What an intruder believes about each cell, given a release.
 
     Exact where that is quick, else sampled to a standard error. What is printed holds true counts:

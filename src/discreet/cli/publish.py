@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.data.domains import Domains
     from discreet.decision.law.policy import Policy
     from discreet.decision.survey.publish import Publication
-    from discreet.decision.survey.totals import Totals
+    from discreet.decision.survey.totals import GuardedTotals
 
 COLUMNS = ("sample_size", "population", "cell_count", "domain", "covariates", "table", "records")
 KEYS = (
@@ -197,7 +197,7 @@ def _subclasses(
 
 def _guarded(
     found: Publication, office: Policy, domains: Domains, parts: dict[str, Any]
-) -> tuple[Publication, Totals | None]:
+) -> tuple[Publication, GuardedTotals | None]:
     """Cells joined, and kept from totals, as the policy says."""
     from discreet.decision.survey.combine import combine
     from discreet.decision.survey.totals import guard_totals, read_totals

@@ -49,6 +49,21 @@ class Mechanism:
             return np.where(inside, 0.0, -np.inf)
         return np.where(inside, self.law(shown, counts), -np.inf)
 
+    def ends(self, shown: Floats, *, whole: bool = True) -> tuple[Floats, Floats]:
+        """The least and the most that each can be: the counts that can be shown so.
+
+        >>> low, high = mechanism("cell key", {"D": 2, "V": 0.9}).ends(np.array([0.0, 1, 9]))
+        >>> low.tolist(), high.tolist()  # a zero stays one
+        ([0.0, 1.0, 7.0], [2.0, 3.0, 11.0])
+        """
+        low, high = np.maximum(shown - self.below, 0.0), shown + self.above
+        for value in np.unique(shown).tolist() if whole and self.law is not None else ():
+            counts = np.arange(max(0, math.ceil(value - self.below)), int(value + self.above) + 1)
+            able = counts[self.log(value, counts) > -np.inf]
+            if len(able):
+                low[shown == value], high[shown == value] = able[0], able[-1]
+        return low, high
+
 
 def mechanism(
     method: str, parameters: Mapping[str, Any], *, whole: bool = True, ptable: PTable | None = None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.decision.survey.plugin import PlugIn
     from discreet.decision.survey.publish import Publication
     from discreet.decision.survey.taylor import Taylor
-    from discreet.decision.survey.totals import Totals
+    from discreet.decision.survey.totals import GuardedTotals
     from discreet.models.subclasses import SubclassFit
 
 MOST_LABELS = 4
@@ -40,7 +40,7 @@ def publish_page(
     flips: Flips | None = None,
     subclasses: SubclassFit | None = None,
     edges: Edges | None = None,
-    totals: Totals | None = None,
+    totals: GuardedTotals | None = None,
 ) -> Page:
     """The decision, the cells nearest to its edge, and what other ratios would publish."""
     kind = "configuration" if planned else "cell"
@@ -93,7 +93,7 @@ def publish_page(
     )
 
 
-def _cells(found: Publication, totals: Totals | None) -> Section:
+def _cells(found: Publication, totals: GuardedTotals | None) -> Section:
     """Those around the edge, in the order of publication."""
     import numpy as np
 

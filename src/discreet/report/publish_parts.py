@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.decision.survey.plugin import PlugIn
     from discreet.decision.survey.publish import Publication
     from discreet.decision.survey.taylor import Taylor
-    from discreet.decision.survey.totals import Totals
+    from discreet.decision.survey.totals import GuardedTotals
     from discreet.models.subclasses import SubclassFit
 
 WORDS = {
@@ -35,7 +35,7 @@ MOST_ROWS = 12  # named in a sentence
 def only_if(
     found: Publication,
     policy: Policy | None,
-    totals: Totals | None,
+    totals: GuardedTotals | None,
     combined: Combination | None,
 ) -> list[str]:
     """What must hold so that suppressed is suppressed."""
@@ -120,7 +120,7 @@ def plan_section(found: Publication) -> Section:
     return Section("Configurations in the order of publication", [Say(said), rows])
 
 
-def totals_section(totals: Totals) -> Section:
+def totals_section(totals: GuardedTotals) -> Section:
     """What the totals leave open of each suppressed cell."""
     import numpy as np
 

@@ -329,17 +329,13 @@ class Table(Result, OverAxes):
         >>> load("example:tract").named({"Race": "Chinese", "Gender": "Male"}).counts
         array([4])
         """
-        wanted = [tuple(name for name in self.names if name in cell) for cell in cells]
-        odd = [name for cell in cells for name in cell if name not in self.names]
-        if odd or not wanted or not wanted[0] or len(set(wanted)) > 1:
-            why = f"there is no variable {odd[0]!r}" if odd else "name the same variables in each"
-            raise DataError(f"{why}; the table has {', '.join(self.names[:10])}.")
-        margin = self.margin(wanted[0])
-        codes = np.array(
-            [[v.code(str(cell[v.name])) for v in margin.variables] for cell in cells],
-            margin.codes.dtype,
-        )
-        return Cells(margin.variables, codes, margin.lookup(codes))
+        names = {self.axes.set_of(cell) for cell in cells}
+        if len(names) != 1:
+            raise DataError("name cells of one margin: the same variables in each.")
+        margin = self.margin(self.axes.names_of(names.pop()))
+        codes = [[v.code(str(cell[v.name])) for v in margin.variables] for cell in cells]
+        asked = np.array(codes, margin.codes.dtype)
+        return Cells(margin.variables, asked, margin.lookup(asked))
 
     def all(self) -> Cells:
         """Every cell, zeros included."""

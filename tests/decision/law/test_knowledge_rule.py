@@ -181,3 +181,18 @@ def test_two_ways_to_merge_and_single_cells_leave_doubt():
     for prior in ("known", "any", "uniform"):
         change = {"knowledge.prior": prior}
         assert decide(nested, told, policy.change(change)).verdict == "REVIEW"
+
+
+def test_a_table_that_is_not_about_the_target_teaches_nothing():
+    """Impossible combinations tell of it only with what is released, or known of a person."""
+    wide = ILL.beside("Ill", "Any", MERGED["Ill"])
+    for target, formula, verdict in (
+        ("Any", "Sex", "PASS"),
+        ("Any", "Ill*Sex", "FAIL"),
+        ("Ill", "Any*Sex", "FAIL"),
+    ):
+        keys = {"knowledge.target": target, "knowledge.limit": 0.9}
+        found = decide(wide, formula, Policy.of(ONLY | keys))
+        assert found.verdict.value == verdict, str(found)
+    known = Policy.of(ONLY | {"knowledge.group": "Any", "knowledge.limit": 0.9})
+    assert decide(wide, "Sex", known).verdict.value == "FAIL"  # who is not ill has no flu

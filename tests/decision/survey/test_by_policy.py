@@ -59,9 +59,13 @@ def test_what_is_locked_stays():
         ({"risk": 0.5}, "publish.risk is locked at 0.2"),
         ({"ratio": 5.0}, "a ratio cannot take its place"),
         ({"risk": 0.2, "share": 0.5}, "share and risk are given"),
+        ({"floor": 0.0}, "a floor cannot take its place"),
+        ({"rule": "plug-in"}, "the plug-in rule cannot take its place"),
     ):
         with pytest.raises(PolicyError, match=says):
             for_this_run(locked, options)
+    with pytest.raises(PolicyError, match="a ratio cannot take its place"):
+        locked.set(["publish.cut=ratio"])
 
 
 def test_the_command_keeps_a_policy_and_says_so(areas):

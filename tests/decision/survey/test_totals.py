@@ -182,3 +182,16 @@ def test_names_of_totals():
         guard_totals(found, {"all": None}, width=0)
     with pytest.raises(DataError, match="no total is named"):
         guard_totals(found, {})
+
+
+def test_what_a_plug_in_rule_or_the_best_set_tells_is_no_pass():
+    n, N, y = [10, 10, 20, 20], [100] * 4, [1, 1, 9, 8]  # both below 2: the total of 2 says which
+    found = plug_in(publish(n, N, y, alpha=1, beta=9), floor=10).decided("weighted")
+    kept = guard_totals(found, {"all": None})
+    assert str(kept.verdict) == "REVIEW"
+    assert kept.told.tolist() == [0, 1]
+    assert str(guard_totals(found, {"all": None}, known=False).verdict) == "PASS"
+    best = publish(n, N, y, alpha=1, beta=9, risk=0.6, edge="best")
+    kept = guard_totals(best, {"all": None})
+    assert str(kept.verdict) == "REVIEW"
+    assert "not worked out" in str(kept.stopped)

@@ -194,6 +194,24 @@ def test_what_roundings_give_back_is_not_hidden(folders: dict[str, str]) -> None
     assert "printed cells leave it no other value than 2" in texts
 
 
+def test_a_count_that_keys_show_is_no_zero(tmp_path: Path) -> None:
+    """a, b, d hidden with 10 in sum; keys show 1, 1, 10, so that d has 8 or more: 1, 1, 8."""
+    data = tmp_path / "people.csv"
+    data.write_text("T\n" + "a\nb\n" + "c\n" * 10 + "d\n" * 8, encoding="utf-8")
+    keys = ["--method", "cell-key", "--secret", "abcdefghijklmnopq29"]
+    for name, how in (("hidden", ["--method", "suppress"]), ("keys", keys)):
+        words = ["mask", str(data), "--release", "T", *how, "--out", str(tmp_path / name)]
+        CliRunner().invoke(main, [*words, "--force"])
+    shown = (tmp_path / "keys" / "table-T.csv").read_text(encoding="utf-8").split()
+    assert {"a,1", "b,1", "d,10"} <= set(shown)
+    check = ["check", str(tmp_path / "hidden"), "--against", str(data)]
+    assert CliRunner().invoke(main, check).exit_code == 0
+    both = CliRunner().invoke(main, [*check, "--released", str(tmp_path / "keys"), "--json"])
+    assert both.exit_code == 1, both.output
+    texts = [f["text"] for f in json.loads(both.stdout)["findings"] if f["verdict"] == "FAIL"]
+    assert texts.count("printed cells leave it no other value than 1") == 2
+
+
 def test_the_command(folders: dict[str, str], tmp_path: Path) -> None:
     words = ["together", "example:tract", "--variables", "Race,Income"]
     for name in ("threes", "fives"):
@@ -214,3 +232,35 @@ def test_the_command(folders: dict[str, str], tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, words)
     assert "✗ FAIL" in shown.output
     assert "small counts known at 50%" in shown.output
+
+
+def test_what_two_tables_of_a_release_show_is_one_draw(tmp_path: Path) -> None:
+    """The sums of A stand in A*B and in A*C, rounded at random once."""
+    counts = [1, 2, 0, 1, 1, 0, 1, 1]
+    lines = [f"{a},{b},{c}" for a in "xy" for b in "uv" for c in "st"]
+    rows = [f"{line},{n}" for line, n in zip(lines, counts, strict=True)]
+    data, out = tmp_path / "people.csv", tmp_path / "out"
+    data.write_text("\n".join(["A,B,C,n", *rows]), encoding="utf-8")
+    words = ["mask", str(data), "--count", "n", "--release", "A*B + A*C", "--method", "round"]
+    words += ["--rounding", "random", "--seed", "2", "--out", str(out), "--force"]
+    CliRunner().invoke(main, words)
+    shown: dict[tuple[int, ...], int] = {}
+    for name in ("table-A_B.csv", "table-A_C.csv"):
+        text = (out / name).read_text(encoding="utf-8")
+        first, *body = (line.split(",") for line in text.splitlines())
+        places = ["ABC".index(column) for column in first[:-1]]
+        for *labels, value in body:
+            asked = [(p, x) for p, x in zip(places, labels, strict=True) if x != "Total"]
+            cells = [
+                i for i, at in enumerate(lines) if all(at.split(",")[p] == x for p, x in asked)
+            ]
+            shown[tuple(cells)] = int(value)
+    assert len(shown) == 15
+    weights = np.zeros((8, 8))
+    for n in tables_of(7, 8):
+        weight = np.prod([rounding_law(int(n[list(at)].sum()), 3, v) for at, v in shown.items()])
+        weights[np.arange(8), n] += weight
+    table = dc.load(str(data), count="n")
+    found = dc.office.together(table, [dc.office.Told.read(out, table)])
+    chances = weights[found.cells, found.truth] / weights[found.cells].sum(1)
+    np.testing.assert_allclose(found.chances, chances, atol=1e-12)

@@ -394,3 +394,11 @@ def test_nothing_is_what_users_know_before():
     assert choice.best == "nothing"
     assert choice.verdict == "FAIL"
     assert "none is worth more than nothing" in str(choice)
+
+
+@pytest.mark.parametrize("prior", ["average", "Race*Income + Income*Gender"])
+def test_models_of_what_is_released_say_nothing_of_nothing(tract, prior):
+    entry = {"name": "Ann", "role": "intruder", "target": "small", "prior": prior}
+    users = Users.of({"users": [entry]}, tract)
+    with pytest.raises(DataError, match="where nothing is released"):
+        disclosure_risk(nothing_released(tract), *users.intruders)

@@ -30,7 +30,8 @@ class Brief:
     """The table, the policy, and the wishes of a search; margins are bit sets.
 
     `must` is in every answer, `never` and what contains it in none. `weights` are the wishes of
-    users: margins without one only break ties.
+    users: margins without one only break ties. Cells with a count of `large` or more are published
+    beside every answer.
     """
 
     table: Table
@@ -40,6 +41,7 @@ class Brief:
     never: Sets = ()
     max_order: int | None = None
     weights: Mapping[int, float] = field(default_factory=dict)
+    large: int | None = None
     _counts: dict[int, NDArray[np.int32]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -154,11 +156,14 @@ class Brief:
         return Formula(self.table.names, maximal(sets))
 
     def release(self, sets: Iterable[int]) -> Release:
-        """The margins, or the total alone."""
+        """The margins, or the total alone, and the large cells."""
         formula = self.formula(sets)
         if formula.sets:
-            return Release.margins(self.table, formula)
-        return Release(self.table.variables, (self.table.margin(()),)).excluding(self.table)
+            found = Release.margins(self.table, formula)
+        else:
+            total = self.table.margin(())
+            found = Release(self.table.variables, (total,)).excluding(self.table)
+        return found if self.large is None else found.with_large(self.table, self.large)
 
     def check(self) -> None:
         """Refuse wishes that contradict each other."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any, get_args
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.frontier.strategy import FrontierMethod, Strategy
 from discreet.decision.frontier.very_large import VeryLargeStrategy, is_very_large
+from discreet.decision.law.assess import large_cells
 from discreet.decision.law.case import MORE
 from discreet.decision.law.decide import Decision
 from discreet.decision.law.policy import Policy
@@ -107,8 +109,14 @@ class Frontier(Paged):
         best = ", proven best" if self.optimal else ""
         return (
             f"Frontier({self.released:,} margins, {len(self.formula):,} maximal: {self.method}, "
-            f"min width {self.min_width} at beta {self.beta}{best}; {self.policy.described})"
+            f"min width {self.min_width} at beta {self.beta}{best}; {self.policy.described}"
+            f"{self._beside})"
         )
+
+    @property
+    def _beside(self) -> str:
+        most = self.decision.release.ceiling
+        return "" if most is None else f"; with counts of {most + 1:,} or more"
 
     def to_json(self) -> dict[str, Any]:
         """The document that `discreet frontier --json` prints."""
@@ -118,6 +126,11 @@ class Frontier(Paged):
             "listed": self.listed,
             "by_order": {str(order): n for order, n in self.by_order.items()},
             "frontier": [list(margin) for margin in self.formula.margins],
+            "frontier_by_order": {
+                str(order): n
+                for order, n in sorted(Counter(map(len, self.formula.margins)).items())
+            },
+            "large": large_cells(self.decision.release),
             "min_width": self.min_width,
             "certified": self.certified,
             "unproven": self.unproven,
@@ -200,6 +213,7 @@ def frontier(
     never: Margins = (),
     max_order: int | None = None,
     weights: Mapping[Any, float] | Requests | None = None,
+    large: int | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
     seed: int = 0,
@@ -223,6 +237,9 @@ def frontier(
     `first` must be in, `released` is out already, `never` may not go, nor what contains it.
     `first="fit"` stands for the margins of a log-linear model that fits the table, as far as the
     policy lets them go. `weights` says what margins are worth to users; others only break ties.
+
+    Every cell with a count of `large` or more is published beside the set, so that the others are
+    known to be smaller; the set is judged with both.
 
     >>> from discreet.table.load import load
     >>> frontier(load("example:tract"), beta=3)
@@ -248,11 +265,17 @@ def frontier(
         never=_sets(never, names),
         max_order=max_order,
         weights=requests.weights() if requests else {},
+        large=large,
     )
     brief.check()
     if alone and not len(brief.cells):
         most = brief.policy.small.most
         raise DataError(f"the table has no count of 1 to {most}: every margin keeps any width.")
+    if large is not None and is_very_large(brief):
+        raise DataError(
+            "a table this large is searched by widths alone, without cells beside its margins; "
+            "leave out `large`, or merge categories."
+        )
     kind = VeryLargeStrategy if is_very_large(brief) else Strategy
     search = kind(brief, Effort(effort), clock, seed)
     search.begin()

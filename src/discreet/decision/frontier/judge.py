@@ -59,7 +59,7 @@ class WholeJudge:
         top = maximal([*self.brief.must, *sets])
         if top not in self._known:
             self._known[top] = not top or acceptable(
-                decide(self.brief.table, self.brief.formula(top), self.policy), self.brief
+                decide(self.brief.table, self.brief.release(top), self.policy), self.brief
             )
         return self._known[top]
 

@@ -287,4 +287,4 @@ class Strategy:
             )
         else:
             policy = brief.policy.effort(witness_seconds=min(how.witness_seconds, self.whole.left))
-        return decide(brief.table, brief.formula([*brief.must, *sets]), policy)
+        return decide(brief.table, brief.release([*brief.must, *sets]), policy)

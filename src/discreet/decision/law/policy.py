@@ -278,6 +278,12 @@ class Policy:
                 )
             part = dataclasses.replace(part, **{entry.name: value})
             policy = dataclasses.replace(policy, given={**policy.given, section: part})
+        held = f"publish.{self.publish.limit}"
+        if held in self.locked and (other := self.publish.replaced_by(policy.publish)):
+            raise PolicyError(
+                f"{held} is locked by the policy {self.locked[held]!r}; {other} cannot take its "
+                "place."
+            )
         return policy
 
     def set(self, assignments: Iterable[str]) -> Policy:

@@ -25,13 +25,7 @@ def for_this_run(policy: Policy, options: Mapping[str, Any]) -> Policy:
     cuts = [name for name in CUTS if name in given]
     if len(cuts) > 1:
         raise PolicyError(f"{' and '.join(cuts)} are given; choose one of them.")
-    now = policy.publish.cut
-    if cuts and cuts[0] != now:
-        if (held := f"publish.{now}") in policy.locked:
-            raise PolicyError(
-                f"{held} is locked by the policy {policy.locked[held]!r}; a {cuts[0]} cannot take "
-                "its place."
-            )
+    if cuts:
         given["cut"] = cuts[0]
     if "floor" in given or "estimator" in given:
         given.setdefault("rule", "plug-in")

@@ -49,3 +49,14 @@ class Publish:
     width: int = key(
         1, "a suppressed count stays open by at least this, if totals are out", least=1
     )
+
+    @property
+    def limit(self) -> str:
+        """The key that ends publishing."""
+        return "floor" if self.rule == "plug-in" and self.floor >= 0 else self.cut
+
+    def replaced_by(self, other: Publish) -> str | None:
+        """What takes the place of the limit, or of the expected losses that it is a limit of."""
+        if other.limit != self.limit:
+            return f"a {other.limit}"
+        return "the plug-in rule" if other.rule != self.rule == "bayes" else None

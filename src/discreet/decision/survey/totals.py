@@ -28,13 +28,14 @@ from discreet.table.cells import frame
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ALL = "all"
+UNTOLD = "what the rule itself tells is not worked out; publish.known = false if it is secret"
 PUBLISHED, SUPPRESSED, SECONDARY, GIVEN_BACK, JOINED = (
     "published", "suppressed", "suppressed for a total", "given back", "published joined",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Totals(Result):
+class GuardedTotals(Result):
     """What published totals give back of suppressed cells, after further ones were suppressed.
 
     `publication` has the cells as they are then; its risk counts what is given back. `lower` and
@@ -52,7 +53,7 @@ class Totals(Result):
     >>> found.publish.tolist()
     [False, True, True]
     >>> dc.survey.guard_totals(found, {"all": None})
-    Totals(REVIEW: 1 suppressed cell, 1 more for 1 total; none is given back)
+    GuardedTotals(REVIEW: 1 suppressed cell, 1 more for 1 total; none is given back)
     """
 
     publication: Publication
@@ -91,7 +92,7 @@ class Totals(Result):
         more = f"{number(len(self.secondary))} more for {plural(self.totals, 'total')}"
         back = len(self.given_back)
         said = "none is given back" if not back else f"{number(back)} given back"
-        return f"Totals({self.verdict}: {primary}, {more}; {said})"
+        return f"GuardedTotals({self.verdict}: {primary}, {more}; {said})"
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a cell: n, N, y, its status, and what follows of its count."""
@@ -132,7 +133,7 @@ def guard_totals(
     secondary: bool = True,
     known: bool = True,
     combined: Combination | None = None,
-) -> Totals:
+) -> GuardedTotals:
     """Suppress further cells, of least R0, until no published total gives a suppressed one back.
 
     `totals` are the published sums of y: by name, labels that divide the domains, or None for the
@@ -161,7 +162,7 @@ def guard_totals(
         told_ends[:, primary] = tells
     marks = {name: np.zeros(many, bool) for name in ("more", "back", "doubt", "told")}
     gaps: list[float | None] = [0.0]
-    stops: list[str] = []
+    stops: list[str] = [] if tells is not None or not known or not primary.any() else [UNTOLD]
     price = publication.R0 * publication.weight
     divided = [rows for rows in sums if len(rows) < many]  # which add up to the total of all
     shown = groups + (divided or sums)
@@ -181,13 +182,15 @@ def guard_totals(
             mark[kept] = getattr(found, name)
         gaps.append(found.gap if len(kept) == len(rows) else None)
         stops += [found.stopped] if found.stopped else []
+    if UNTOLD in stops:
+        marks["doubt"] |= primary & ~marks["back"]
     after = replace(
         publication,
         publish=publication.publish & ~marks["more"],
         probability=np.where(marks["more"], 0.0, publication.probability),
     )
     after.probability[marks["back"]] = 1.0  # what is given back is out
-    return Totals(
+    return GuardedTotals(
         after,
         publication,
         tuple(totals),

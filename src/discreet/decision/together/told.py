@@ -95,7 +95,7 @@ class Told:
 
     @classmethod
     def read(cls, folder: str | Path, table: Table, *, ptable: PTable | None = None) -> Told:
-        """A release as `discreet mask` wrote it."""
+        """A release as `discreet mask` wrote it: what several of its tables show is drawn once."""
         folder = Path(folder)
         content, out = read_manifest(folder), read_released(folder, table.variables)
         asked, found, said = Asked(table, 0), [], []
@@ -115,7 +115,8 @@ class Told:
             rows = cell_rows(system, asked)[system.places[0].ravel()]
             found += _sums(rows, values.ravel(), made, asked)
             said += _said(values, made)
-        return cls(folder.name, table.axes, tuple(found), tuple(dict.fromkeys(said)))
+        once = {(sums.cells, sums.low, sums.logs.tobytes()): sums for sums in found}
+        return cls(folder.name, table.axes, tuple(once.values()), tuple(dict.fromkeys(said)))
 
     def __repr__(self) -> str:
         return f"Told({self.name}: {plural(len(self.sums), 'sum')})"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
 from discreet.release.release import Known, Release
+from discreet.table.impossible import codes_of
 from discreet.table.keys import Codes, lookup, unravel
 from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
@@ -66,7 +67,18 @@ class OpenCells:
     @cached_property
     def extra(self) -> tuple[Ints, ...]:
         """The cells of each known range that is not a zero."""
-        return tuple(np.flatnonzero(self._matches(known)) for known in self.release.ranges)
+        whole, sizes = len(self.variables), self.release.axes.sizes
+        place = self.release.axes.place
+        ranges = self.release.ranges
+        cells = [sorted(k.cell, key=lambda pair: place[pair[0]]) for k in ranges]
+        every = codes_of(self.variables, [tuple(c) for c in cells if len(c) == whole])
+        rows = iter(lookup(self.codes, sizes, every).tolist())
+        found = []
+        for known in ranges:
+            row = next(rows) if len(known.cell) == whole else None
+            member = np.flatnonzero(self._matches(known)) if row is None else [row] * (row >= 0)
+            found.append(np.asarray(member, np.int64))
+        return tuple(found)
 
     def _matches(self, known: Known) -> NDArray[np.bool_]:
         at = dict(known.cell)

@@ -15,6 +15,7 @@ from discreet.table.cells import Cells, frame, labels
 from discreet.table.keys import Codes
 
 NONE_LOW, NONE_HIGH = np.iinfo(np.int64).max, -1
+MOST_ENDS = 10
 
 
 class Rung(StrEnum):
@@ -147,6 +148,27 @@ class CellBounds(Paged):
             columns[name + "_" * (name in columns)] = column
         return frame(columns, kind)
 
+    def summary(self) -> dict[str, Any]:
+        """How wide all intervals are together: sections 1.6.1 and 1.6.2 of the 2002 paper.
+
+        `upper` has the smallest upper bounds, and how many cells have each.
+
+        >>> import discreet as dc
+        >>> table = dc.load("example:tract")
+        >>> release = dc.Release.margins(table, "Race*Income + Income*Gender")
+        >>> dc.bounds(release, table.small()).summary()
+        {'cells': 4, 'sum_of_widths': 7, 'lower_above_0': 0, 'pinned': 0, 'upper': {'1': 1, '2': 3}}
+        """
+        ends, cells = np.unique(self.upper, return_counts=True)
+        few = zip(ends[:MOST_ENDS].tolist(), cells[:MOST_ENDS].tolist(), strict=True)
+        return {
+            "cells": len(self),
+            "sum_of_widths": int(self.width.sum()),
+            "lower_above_0": int((self.lower > 0).sum()),
+            "pinned": int((self.width == 0).sum()),
+            "upper": {str(end): n for end, n in few},
+        }
+
     def to_json(self, counts: NDArray[np.int64], beta: int = 3) -> dict[str, Any]:
         """The document that `discreet bounds --json` prints."""
         rows = zip(
@@ -158,6 +180,7 @@ class CellBounds(Paged):
             "sharp": self.sharp,
             "narrowest": self.narrowest,
             "rung": str(self.rung(beta)),
+            "summary": self.summary(),
             "cells": [
                 {
                     "cell": c,

@@ -55,6 +55,11 @@ class Model:
         limits: dict[str, Any] = {"standard_error": self.standard_error, "seconds": self.seconds}
         if isinstance(self.name, CellWeights):
             return under_weights(release, cells, self.name, seed=0, **limits)
+        if not release.formula.sets and self.name not in ("saturated", "uniform", "release"):
+            raise DataError(
+                f"what is believed under {self.name} where nothing is released is not worked out; "
+                "choose saturated, uniform or release, or leave that candidate out."
+            )
         model = release.formula if self.name == "release" else self.name
         return posterior(release, cells, model=model, prior=self.prior, **limits)
 

@@ -13,7 +13,7 @@ from discreet import solver
 from discreet.errors import DataError
 from discreet.release.release import Known, Release
 from discreet.solver import Limit
-from discreet.table.keys import Codes
+from discreet.table.keys import Codes, lookup
 from discreet.table.lattice import closure
 from discreet.table.table import Table
 
@@ -76,9 +76,10 @@ class Moves:
         rows, starts = entries
         names, rows = np.unique(rows, return_inverse=True)
         now, nothing = table.lookup(codes), np.zeros(len(names))
+        least, most = self._ends(codes, high)
         sums = solver.Sums(starts, rows, nothing, nothing)
-        program = solver.Program(len(codes), sums, cost=cost, lower=-now, upper=high - now)
-        for known in self.release.ranges:
+        program = solver.Program(len(codes), sums, cost=cost, lower=least - now, upper=most - now)
+        for known in self.release.sum_ranges:
             member = np.flatnonzero(matches(codes, self.release, known))
             if len(member):
                 s = _sum(table, self.release, known)
@@ -89,6 +90,16 @@ class Moves:
             return None, took
         move = np.rint(solution).astype(np.int64)
         return (move if move.any() else None), took
+
+    def _ends(self, codes: Codes, high: Ints) -> tuple[Ints, Ints]:
+        """Of each cell the least count, and the most, up to `high`, by what is known of it."""
+        least, most = np.zeros(len(codes), np.int64), np.array(high)
+        cells, lower, upper = self.release.cell_ranges
+        rows = lookup(cells, self.release.axes.sizes, codes)
+        known = rows >= 0
+        least[known] = lower[rows[known]]
+        most[known] = np.minimum(most[known], upper[rows[known]])
+        return least, np.maximum(least, most)
 
     def _entries(self, codes: Codes, reference: Codes) -> tuple[Ints, Ints] | None:
         from discreet._kernels.walks import released_parts
@@ -119,9 +130,11 @@ class Moves:
             np.concatenate([table.codes, codes]),
             np.concatenate([table.counts, move]),
         )
-        fits = all(
+        cells, least, most = self.release.cell_ranges
+        values = new.lookup(cells)
+        fits = bool(((least <= values) & (values <= most)).all()) and all(
             known.lower <= _sum(new, self.release, known) <= known.upper
-            for known in self.release.ranges
+            for known in self.release.sum_ranges
         )
         return new if fits and not self.release.closed(new.codes).any() else None
 

@@ -279,7 +279,10 @@ def _check_start(release: Release, start: Table) -> None:
             f"the table to start from has somebody in {where}, which the release rules out; start "
             "from a table that fits."
         )
-    for known in release.ranges:
+    cells, lower, upper = release.cell_ranges
+    values = start.lookup(cells)
+    wrong = bool(((values < lower) | (values > upper)).any())
+    for known in release.ranges if wrong else release.sum_ranges:
         value = int(start.counts[matches(start.codes, release, known)].sum())
         if not known.lower <= value <= known.upper:
             raise InconsistentRelease(

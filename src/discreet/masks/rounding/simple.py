@@ -52,7 +52,11 @@ def conventional(values: ArrayLike, base: float) -> Floats:
 
 
 def random_rounding(values: ArrayLike, base: float, rng: np.random.Generator) -> Floats:
-    """Up with probability rest, so that the mean is the value; each cell by itself."""
+    """Up with probability rest, so that the mean is the value; each cell by itself.
+
+    >>> random_rounding([1, 2, 3, 7], 3, np.random.default_rng(1)).tolist()
+    [0.0, 0.0, 3.0, 6.0]
+    """
     steps = Steps.of(values, base)
     return np.asarray(base * (steps.low + (rng.random(steps.rest.shape) < steps.rest)))
 

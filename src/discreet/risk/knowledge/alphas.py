@@ -24,7 +24,14 @@ SHOWN = 41  # points of the curve
 
 @dataclass(frozen=True, eq=False)
 class AlphaClasses(Result):
-    """Intervals of alpha within the limit and beyond it; together they are all of `among`."""
+    """Intervals of alpha within the limit and beyond it; together they are all of `among`.
+
+    >>> import discreet as dc
+    >>> rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.RelativeError(), 0.25)
+    >>> found = dc.uncertainty.alpha_classes(rule, 507.862, 11, 10, among=(1, 2))
+    >>> [round(end, 3) for end in found.beyond[0]]
+    [1.384, 2]
+    """
 
     rule: KnowledgeRule
     total: float

@@ -19,6 +19,13 @@ class RuleVerdict:
     """One rule for one cell: its verdict, in words, and what it says of the intruder.
 
     `learned` is the belief about the target, of the rules that are limits on knowledge.
+
+    >>> import discreet as dc
+    >>> estates = dc.uncertainty.Totals("estates", 507.862, 11, minimum=10)
+    >>> taught, p = dc.knowledge(estates, limit=0.25, prior=1.2765), dc.uncertainty.p_rule(0.1)
+    >>> verdict = dc.uncertainty.with_rules(taught, [estates], [[200, 150]], [p]).rules[0]
+    >>> verdict.within, verdict.to_json()["rule"]
+    (True, 'p% rule, 10%')
     """
 
     label: str
@@ -50,6 +57,12 @@ class RuledTaught(Taught):
     """`Taught`, with the rules on the largest values; within the limit if these are obeyed too.
 
     `alphas` are the Pareto priors within the limit and beyond it, a class a row.
+
+    >>> import discreet as dc
+    >>> estates = dc.uncertainty.Totals("estates", 507.862, 11, minimum=10)
+    >>> taught, p = dc.knowledge(estates, limit=0.25, prior=1.2765), dc.uncertainty.p_rule(0.1)
+    >>> dc.uncertainty.with_rules(taught, [estates], [[200, 150]], [p])
+    RuledTaught(...0 of 1 rules broken)
     """
 
     rules: tuple[RuleVerdict, ...] = ()

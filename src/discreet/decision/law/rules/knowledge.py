@@ -90,9 +90,7 @@ def judge(case: Case) -> Reason:
         return _however(case, limit, group, merged)
     if merged and rule.prior == KNOWN:
         release = _unmerged(case, merged)
-    told = {name for margin in release.formula.margins for name in margin}
-    told |= {name for known in release.known for name, _ in known.cell}
-    if rule.target not in told:
+    if rule.target not in _told(release, group):
         return Reason(NAME, Verdict.PASS, f"{rule.target} is in no released table.")
     split = {rule.target: weights} if merged and weights else None
     believed = expected(release, [*group, rule.target], split)
@@ -202,6 +200,18 @@ def _known_of(case: Case) -> str:
     cells = [known.cell for known in case.release.known if known.why != STRUCTURAL]
     named = {name for cell in cells for name, _ in cell}
     return next((name for name in case.once(_coarser) if name in named), "")
+
+
+def _told(release: Release, group: Iterable[str]) -> set[str]:
+    """What tables and single cells are about, and what is tied to it by impossible combinations."""
+    told = {name for margin in release.formula.margins for name in margin} | set(group)
+    ties = [({name for name, _ in known.cell}, known.why) for known in release.known]
+    told |= {name for names, why in ties if why != STRUCTURAL for name in names}
+    more = True
+    while more:
+        linked = {name for names, _ in ties if names & told for name in names}
+        more, told = not linked <= told, told | linked
+    return told
 
 
 def _unmerged(case: Case, merged: Mapping[str, Codes]) -> Release:

@@ -51,7 +51,9 @@ def judge(case: Case) -> Reason:
     if not found:
         tables = plural(len(case.release.tables), "published table")
         if single := sum(len(cells) for cells in case.release.single_cells):
-            tables = plural(single, "cell that was", "cells that were") + " published"
+            cells_said = plural(single, "cell that was", "cells that were") + " published"
+            both = case.release.ceiling is not None  # margins, and large cells beside them
+            tables = f"{tables} and {cells_said}" if both else cells_said
         return Reason(NAME, Verdict.PASS, f"in {tables} no count is {_too_small(rule)}.")
     first = found[0]
     where = spoken(first.cells.label(0), first.cells.variables) or "the total"

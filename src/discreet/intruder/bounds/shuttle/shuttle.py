@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.shuttle.lattice_layout import LANES, Layout
-from discreet.release.release import Release
+from discreet.release.release import Known, Release
 from discreet.table.axes import Axes
 from discreet.table.cells import Cells
 from discreet.table.impossible import codes_of
@@ -68,7 +68,7 @@ class Shuttle:
             record, lane, values = self._nodes(table)
             self.data[record, 0, lane] = values
             self.data[record, 1, lane] = values
-        self._ranges, self._zeros = release.ranges, list(release.zeros)
+        self._ranges, self._zeros = self._placed(release.ranges), list(release.zeros)
         self._fix_known(self.data)
         self._given = self.data.copy() if droppable else None
         self._added: list[Table] = []
@@ -280,14 +280,25 @@ class Shuttle:
         self.data[record[new], 1, lane[new]] = values[new]
         return changed
 
+    def _placed(self, ranges: Iterable[Known]) -> list[tuple[Any, Any, Any, Any]]:
+        """Record, lane and ends of what is known of cells, by their variables."""
+        groups: dict[tuple[str, ...], list[Known]] = {}
+        for known in ranges:
+            groups.setdefault(tuple(name for name, _ in known.cell), []).append(known)
+        found = []
+        for names, group in groups.items():
+            axes = [self.variables[self.axes.place[name]] for name in names]
+            codes = codes_of(axes, [known.cell for known in group])
+            most = self.total + 1  # still above the total, so that it is refused
+            ends = np.minimum([(known.lower, known.upper) for known in group], most)
+            found.append((*self.places(names, codes), *ends.T.astype(self.data.dtype)))
+        return found
+
     def _fix_known(self, data: NDArray[Any]) -> None:
         """What is known besides the margins; ends that cross are refused later."""
-        for known in self._ranges:
-            axes = [(self.axes.place[name], category) for name, category in known.cell]
-            at = {axis: self.variables[axis].code(category) for axis, category in axes}
-            record, lane = self.layout.place(at)
-            cell = data[record, :, lane]
-            cell[0], cell[1] = max(cell[0], known.lower), min(cell[1], known.upper)
+        for record, lane, lower, upper in self._ranges:
+            np.maximum.at(data, (record, 0, lane), lower)
+            np.minimum.at(data, (record, 1, lane), upper)
         for names, zeros in self._zeros:
             record, lane = self.places(names, zeros)
             data[record, 1, lane] = 0
