@@ -7,6 +7,7 @@ import pytest
 
 from discreet.decision.law.verdict import Verdict
 from discreet.decision.survey.combine import combine
+from discreet.decision.survey.plugin import plug_in
 from discreet.decision.survey.publish import publish
 from discreet.decision.survey.totals import guard_totals, read_totals
 from discreet.errors import DataError
