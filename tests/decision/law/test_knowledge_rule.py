@@ -196,3 +196,12 @@ def test_a_table_that_is_not_about_the_target_teaches_nothing():
         assert found.verdict.value == verdict, str(found)
     known = Policy.of(ONLY | {"knowledge.group": "Any", "knowledge.limit": 0.9})
     assert decide(wide, "Sex", known).verdict.value == "FAIL"  # who is not ill has no flu
+
+
+def test_ranges_that_are_taken_at_their_midpoints_are_said_so():
+    table = Table.of([[5, 6], [4, 9]], Income=["0-9", "10-29"], Sex="fm")
+    keys = {"knowledge.target": "Income", "knowledge.group": "Sex"}
+    keys |= {"knowledge.uncertainty": "variance", "knowledge.limit": 10.0}
+    found = decide(table, "Income*Sex", Policy.of(QUIET | keys))
+    assert found.verdict.value == "PASS"  # (15 apart)^2 x .24, .2469
+    assert any("taken at its midpoint" in said for said in found.assumptions)

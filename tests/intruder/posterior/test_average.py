@@ -421,3 +421,11 @@ def test_entropy_of_an_average_by_brute_force():
     chances = np.exp(logs - logsumexp(logs))
     found = average_posterior(release, models=models)
     assert found.entropy == pytest.approx(-chances @ np.log(chances))
+
+
+def test_what_is_not_released_says_nothing_of_a_model():
+    """Gender is in the model and in no released margin: the evidence is that of Race alone."""
+    table = load("example:tract").margin("Race*Gender")
+    both = evidence(Release.margins(table, "Race"), "Race + Gender")
+    one = evidence(Release.margins(table.margin("Race"), "Race"), "Race", prior=1.0)
+    assert both.log == pytest.approx(one.log)

@@ -297,3 +297,9 @@ def test_a_measure_by_its_name_is_that_measure():
     assert rules[1] == KnowledgeRule(Largest(), 0.2, Measure.GAIN)
     with pytest.raises(DataError, match="the measure is 'gains'"):
         KnowledgeRule(Largest(), 0.2, "gains")
+
+
+def test_a_limit_that_no_table_keeps_is_said_so():
+    said = KnowledgeRule(Largest(), 0.9).words(["a", "b"])
+    assert said == "Release nothing: no table of 2 categories has such shares."
+    assert KnowledgeRule(Entropy(), 2.0).words(["a", "b", "c"]).startswith("Release nothing: 3 cat")

@@ -14,6 +14,7 @@ from discreet.risk.uncertainty import (
     ByProbability,
     Entropy,
     Largest,
+    Lengths,
     Loss,
     RelativeError,
     TwoSided,
@@ -205,3 +206,8 @@ def test_every_name_stands_for_a_function(tmp_path):
     matrix.write_text("act,c,a\nsay a,3,0\n")
     with pytest.raises(DataError, match="see 'b'"):
         uncertainty_named(f"loss:{matrix}", LABELS)
+
+
+def test_the_length_of_a_density_of_two_points():
+    assert Lengths()(Belief.density([0.0, 1.0], [1.0, 1.0])) == 1
+    assert Lengths()(Belief.density([0.0, 1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 1.0, 0.0, 0.0])) == 2

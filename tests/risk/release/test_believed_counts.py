@@ -21,7 +21,7 @@ from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
 from discreet.risk.release.attribute_belief import believed_attributes, groups
-from discreet.risk.release.believed_counts import belief_risk
+from discreet.risk.release.believed_counts import BeliefRisk, belief_risk
 from discreet.table.load import load
 from discreet.table.table import Table
 from oracle import fibre, letters, named, releases, small_tables
@@ -281,3 +281,12 @@ def test_groups_are_all_by_the_identifying_variables():
     everybody = next(b for b in found if not b.group)
     assert everybody.probability == pytest.approx(1)
     assert "the 19 in the whole table have C 0" in str(everybody)
+
+
+def test_a_tied_guess_may_be_right():
+    """Four people in a 2 x 2 table with even margins: 0, 1 and 2 are alike (Meek's discussion)."""
+    table = named(np.ones((2, 2), int))
+    release = Release.margins(table, "A + B")
+    found = BeliefRisk(table, table.all(), posterior(release, table.all(), model="uniform"))
+    assert found.right.all()
+    assert found.identified() == 1

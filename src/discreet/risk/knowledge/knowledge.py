@@ -192,7 +192,10 @@ class KnowledgeRule:
             return "Release in any case: what is left to know is within the limit."
         if math.isinf(least):
             return "Release nothing: the uncertainty before was infinite."
-        return f"Release if {self.uncertainty.limit_words(least, categories)}."
+        asked = self.uncertainty.limit_words(least, categories)
+        if asked.startswith(("no table", "no release")):
+            return f"Release nothing: {asked.partition(': ')[2] or asked}."
+        return f"Release if {asked}."
 
 
 def _told(belief: Belief) -> dict[str, Any]:

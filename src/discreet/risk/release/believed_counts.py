@@ -51,8 +51,9 @@ class BeliefRisk(Paged):
 
     @cached_property
     def right(self) -> NDArray[np.bool_]:
-        """Where the most probable count is the true one."""
-        return np.asarray(self.posterior.guess == self.cells.counts)
+        """Where no count is more probable than the true one: tied guesses may be right."""
+        best = self.posterior.probability(self.posterior.guess)
+        return np.asarray(self.truth >= best - 1e-12)
 
     def identified(self, threshold: float = 0.0) -> float:
         """The fraction of small counts guessed right with at least this probability: (5)."""

@@ -125,8 +125,8 @@ class Lengths(Uncertainty):
             return Best(belief.ends, belief.ends[1] - belief.ends[0], belief.exact)
         values = belief.values[belief.mass > 0]
         if belief.kind is Kind.DENSITY:
-            near = np.convolve(belief.mass > 0, [1, 1, 1], "same") > 0
-            values = belief.values[near]
+            held = np.pad(belief.mass > 0, 1)
+            values = belief.values[held[:-2] | held[1:-1] | held[2:]]
         ends = (plain(values.min()), plain(values.max()))
         return Best(ends, float(ends[1] - ends[0]), belief.exact)
 

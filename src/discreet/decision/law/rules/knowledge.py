@@ -290,6 +290,10 @@ def assumes(case: Case) -> Iterable[str]:
     )
     rule = case.policy.knowledge
     if rule.target in case.table.names:
+        variable = case.table.variable(rule.target)
+        asked = on_values(uncertainty_named(rule.uncertainty, variable.categories), variable)
+        if isinstance(asked, OnValues):
+            yield from asked.notes
         said = _split_said(case, _merged(case)).strip()
         if said:
             yield said

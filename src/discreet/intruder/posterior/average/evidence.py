@@ -72,8 +72,8 @@ def evidence(
         nodes, separators = tree.nodes, tree.separators
     log, variance, sampled = 0.0, 0.0, False
     for node in nodes:
-        if not any(node & s for s in model.sets):
-            continue  # all its categories are equally likely
+        if not any(node & s for s in release.formula.sets):
+            continue  # nothing is released of it
         part = release if node == whole else _part(release, node)
         held = blocks if node == whole else None
         sets = maximal([s & node for s in model.sets if s & node])
