@@ -1,5 +1,7 @@
 """What a released table teaches about a person, as a rule of the policy."""
 
+import dataclasses
+
 import pytest
 
 from discreet.decision.law.alternatives import decide_merged
@@ -205,3 +207,12 @@ def test_ranges_that_are_taken_at_their_midpoints_are_said_so():
     found = decide(table, "Income*Sex", Policy.of(QUIET | keys))
     assert found.verdict.value == "PASS"  # (15 apart)^2 x .24, .2469
     assert any("taken at its midpoint" in said for said in found.assumptions)
+
+
+def test_what_a_sample_leads_one_to_expect_need_not_be_whole():
+    sample = dataclasses.replace(ILL, sampling_fraction=0.1)
+    policy = Policy.of(ONLY | {"knowledge.limit": 0.5})
+    found = decide(sample, "Ill + Sex", policy)  # 20 of 40 have none
+    assert found.verdict.value == "PASS"
+    assert "is expected to be 0.5" in str(found)
+    assert decide(sample, "Ill + Sex", policy.change({"knowledge.limit": 0.51})).verdict == "FAIL"

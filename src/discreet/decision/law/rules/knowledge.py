@@ -103,7 +103,7 @@ def judge(case: Case) -> Reason:
         rule.target,
         limit,
         group=group or None,
-        fraction=1.0 if split else case.table.sampling_fraction or 1.0,
+        fraction=(case.table.sampling_fraction or 1.0) if exact else 1.0,
         prior=_before(believed, categories) if split and group else None,
         believed=None if exact else believed.counts,
     )
