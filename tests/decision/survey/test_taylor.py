@@ -22,7 +22,7 @@ def by_hand(y, n, N, alpha, beta, loss):
     return loss(y, mean) + bend * law.var() / 2, float(law.pmf(t) @ loss(y, y + t))
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss if isinstance(loss, str) else "own")
 def test_the_approximation_by_hand(loss):
     named = disclosure_loss(loss)
     n, N, y = [3, 10, 10, 20, 5], [8, 50, 200, 30, 5], [1, 2, 1, 4, 2]
