@@ -205,6 +205,8 @@ def _cells(
     if not len(posterior):
         return []
     guess, chances = posterior.guess, posterior.matrix(small)
+    if counts is not None:
+        own, best = posterior.probability(counts), posterior.probability(guess)
     labels, figures = [], []
     for row in rows[:MOST_LONG]:
         codes = zip(posterior.variables, posterior.codes[row], strict=True)
@@ -212,7 +214,8 @@ def _cells(
         more = max(0.0, 1 - chances[row].sum())
         line = [*(f"{p:.4f}" for p in (*chances[row], more)), number(int(guess[row]))]
         if counts is not None:
-            said = "right" if guess[row] == counts[row] else "wrong"
+            tied = own[row] >= best[row] - 1e-12
+            said = "right" if guess[row] == counts[row] else "tied" if tied else "wrong"
             line = [number(int(counts[row])), *line, said]
         figures.append(line)
     known = counts is not None

@@ -149,7 +149,9 @@ def totals_section(totals: GuardedTotals) -> Section:
         f"{least if many else ''}. Intervals are of somebody who knows n"
         f"{' and that no suppressed cell is empty' if totals.floor > 0 else ''}, not the rule."
     )
-    return Section("What published totals leave open", [Say(said), rows])
+    return Section(
+        "What published totals leave open", [Say(said), *([rows] if len(hidden) else [])]
+    )
 
 
 def plug_in_section(found: Publication, beside: PlugIn) -> Section:

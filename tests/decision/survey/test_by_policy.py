@@ -64,6 +64,8 @@ def test_what_is_locked_stays():
     ):
         with pytest.raises(PolicyError, match=says):
             for_this_run(locked, options)
+    with pytest.raises(PolicyError, match="a floor decides every cell"):
+        for_this_run(Policy(), {"floor": 5.0, "risk": 0.1})
     with pytest.raises(PolicyError, match="a ratio cannot take its place"):
         locked.set(["publish.cut=ratio"])
 

@@ -214,6 +214,8 @@ def test_joined_cells_have_the_belief_of_their_sum():
     assert apart.combined == []
     with pytest.raises(DataError, match="2 labels for 3 cells"):
         combine(found, within=[1, 2])
+    with pytest.raises(DataError, match="leave out the plug-in rule"):
+        combine(plug_in(found, floor=30).decided("weighted"))
 
 
 @pytest.mark.parametrize(

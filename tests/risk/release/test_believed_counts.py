@@ -290,3 +290,11 @@ def test_a_tied_guess_may_be_right():
     found = BeliefRisk(table, table.all(), posterior(release, table.all(), model="uniform"))
     assert found.right.all()
     assert found.identified() == 1
+
+
+def test_a_tied_guess_is_not_called_wrong():
+    release = ("--release", "Race*Income + Income*Gender")
+    found = CliRunner().invoke(main, ["posterior", "example:tract", *release, "--model", "uniform"])
+    assert "the best guess is right for 4" in found.output
+    assert found.output.count("tied") == 4
+    assert "wrong" not in found.output

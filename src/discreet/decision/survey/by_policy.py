@@ -25,11 +25,22 @@ def for_this_run(policy: Policy, options: Mapping[str, Any]) -> Policy:
     cuts = [name for name in CUTS if name in given]
     if len(cuts) > 1:
         raise PolicyError(f"{' and '.join(cuts)} are given; choose one of them.")
-    if cuts:
+    now = policy.publish.cut
+    if cuts and cuts[0] != now:
+        if (held := f"publish.{now}") in policy.locked:
+            raise PolicyError(
+                f"{held} is locked by the policy {policy.locked[held]!r}; a {cuts[0]} cannot take "
+                "its place."
+            )
         given["cut"] = cuts[0]
     if "floor" in given or "estimator" in given:
         given.setdefault("rule", "plug-in")
-    return policy.for_this_run({f"publish.{name}": value for name, value in given.items()})
+    found = policy.for_this_run({f"publish.{name}": value for name, value in given.items()})
+    if "risk" in given and found.publish.limit == "floor":
+        raise PolicyError(
+            "a floor decides every cell, whatever the risk; give one of them, or the rule bayes."
+        )
+    return found
 
 
 def rule_of(policy: Policy) -> dict[str, Any]:

@@ -107,6 +107,8 @@ def combine(publication: Publication, *, within: Sequence[Any] | None = None) ->
             f"there are {plural(len(labels), 'label')} for {plural(len(publication), 'cell')}; "
             "give one each."
         )
+    if publication.rule.estimator is not None:
+        raise DataError("cells are joined by their expected losses; leave out the plug-in rule.")
     todo = np.flatnonzero(~publication.publish)
     if len(todo) > MOST:
         raise DataError(

@@ -189,7 +189,7 @@ def belief_risk(
     >>> from discreet.table.load import load
     >>> table = load("example:tract")
     >>> belief_risk(table, Release.margins(table, "Race*Income + Income*Gender"), model="uniform")
-    BeliefRisk(4 small counts, 0 guessed right, a true count has at most probability 0.500)
+    BeliefRisk(4 small counts, 4 guessed right, a true count has at most probability 0.500)
     """
     seen = observable(table)
     cells = seen.small(at_most)

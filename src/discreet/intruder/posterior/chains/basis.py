@@ -134,7 +134,9 @@ def markov_basis(
         raise DataError(
             "a Markov basis is of margins, and more is known of single cells; leave that out."
         )
-    margins = tuple(tuple(bits(s)) for s in maximal(release.formula.sets))
+    wide = sum(1 << axis for axis, size in enumerate(shape) if size > 1)
+    sets = maximal([s & wide for s in release.formula.sets])  # one category changes no sum
+    margins = tuple(tuple(bits(s)) for s in (sets if any(sets) else maximal(release.formula.sets)))
     needed, why = needed_degree(shape, margins)
     asked = program if program is not None else next(filter(shutil.which, PROGRAMS), "")
     small = int(np.prod(shape)) <= MOST_CELLS
