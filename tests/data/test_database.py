@@ -81,9 +81,10 @@ def people(postgres):
         connection.execute('CREATE TABLE wave.people ("Sex" text, "Age group" int, n text)')
         for row in RECORDS.astype(object).where(RECORDS.notna(), None).to_numpy().tolist():
             connection.execute("INSERT INTO wave.people VALUES (%s, %s, %s)", row)
-        connection.execute("DROP VIEW IF EXISTS people")
         connection.execute("CREATE VIEW people AS TABLE wave.people")
-    return postgres
+    yield postgres
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA wave CASCADE")  # the view with it
 
 
 @pytest.mark.parametrize("table", ["people", "wave.people"])

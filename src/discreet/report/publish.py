@@ -47,7 +47,10 @@ def publish_page(
     many = f"{number(int(found.publish.sum()))} of {plural(len(found), kind)}"
     if totals is not None and (back := len(totals.given_back)):
         many += f", and {number(back)} more {'is' if back == 1 else 'are'} given back"
-    published, taken = percent(found.data_published), percent(found.risk_taken)
+    out = found if combined is None else combined
+    published, taken = percent(out.data_published), percent(out.risk_taken)
+    if combined is not None and combined.combined:
+        many += f", and {number(combined.saved)} more in groups"
     disclosure, nonpublication = (loss.name for loss in found.losses)
     warned = [] if planned else parts.only_if(found, policy, totals, combined)
     if edges is not None and not edges.proven:

@@ -68,7 +68,8 @@ def only_if(
     if len(totals.doubt) or totals.stopped:
         why = f" ({totals.stopped})" if totals.stopped else ""
         many = plural(len(totals.doubt), "suppressed cell")
-        said.append(f"Of {many} it is not proven that the totals ({names}) keep it open{why}.")
+        them = "it" if len(totals.doubt) == 1 else "them"
+        said.append(f"Of {many} it is not proven that the totals ({names}) keep {them} open{why}.")
     return said
 
 

@@ -61,6 +61,22 @@ class Combination(Result):
         alone = self.publication.publish
         return sum(not alone[row] for group in self.combined for row in group.rows)
 
+    @property
+    def risk_taken(self) -> float:
+        """Expected risk of what is published, groups with it, as a share of that of all cells."""
+        taken = sum(group.R1 for group in self._published)
+        return _share(taken, self.publication.R1)
+
+    @property
+    def data_published(self) -> float:
+        """What is published, in groups too, as a share of the loss of publishing nothing."""
+        return _share(sum(group.R0 for group in self._published), self.publication.R0)
+
+    @property
+    def _published(self) -> list[Group]:
+        pairs = zip(self.groups, self.publish, strict=True)
+        return [group for group, published in pairs if published]
+
     def __repr__(self) -> str:
         suppressed = int((~self.publication.publish).sum())
         return (
@@ -84,6 +100,10 @@ class Combination(Result):
             columns[name] = [int(getattr(c, name)[row].sum()) for row in listed]
         columns |= {"R0": [g.R0 for g in self.groups], "R1": [g.R1 for g in self.groups]}
         return frame({**columns, "publish": self.publish}, kind)
+
+
+def _share(part: float, every: NDArray[np.float64]) -> float:
+    return part / float(every.sum()) if every.sum() > 0 else 0.0
 
 
 def combine(publication: Publication, *, within: Sequence[Any] | None = None) -> Combination:

@@ -62,6 +62,8 @@ def judge(case: Case) -> Reason:
     if convergence is not None and not convergence.converged:
         return Reason(NAME, Verdict.REVIEW, f"{'; '.join(convergence.problems)}.")
     found = list(_limits(case))
+    if not found:
+        return Reason(NAME, Verdict.PASS, f"under {risk.under} there is no small count.")
     verdict = worst(reason.verdict for reason in found)
     told = [reason for reason in found if reason.verdict is verdict]
     said = f"under {risk.under} " + "; ".join(reason.text for reason in told)

@@ -131,7 +131,7 @@ def over(pieces: list[Piece], part: Single, about: Any) -> float:
         for factor, moment in zip(factors, moments, strict=True):
             if np.any(factor):
                 total += float(factor) * float(moment)
-    return max(0.0, total)
+    return math.inf if math.isnan(total) else max(0.0, total)
 
 
 def _first(part: Single) -> float:
