@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from discreet.server.ledger.schema import Dataset
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 PATIENCE = 30  # seconds that a writer waits for the others
+TRIES = 20  # a second, to change the journal
 ATTEMPTS = 20
 LOCK = 0x646C  # our advisory locks in PostgreSQL
 AGAIN = {"40001", "40P01"}  # not serialisable, deadlock
@@ -220,9 +222,21 @@ def _engine(url: URL) -> Engine:
 def _prepare(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves
     connection.text_factory = lambda raw: raw.decode(errors="surrogateescape")
-    connection.execute("PRAGMA journal_mode = WAL")
+    _write_ahead(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
+
+
+def _write_ahead(connection: Any) -> None:
+    """SQLite does not wait by itself where others change the journal of a new file at once."""
+    for left in range(PATIENCE * TRIES, -1, -1):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if not left:
+                raise
+            time.sleep(1 / TRIES)
 
 
 def _begin(connection: Connection) -> None:
