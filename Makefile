@@ -21,7 +21,7 @@ setup: $(READY)  ## virtual environment with everything pinned
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e ".[test]"
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile -c constraints.txt -e ".[test]"
 	@touch $@
 
 check: style types  ## style, layers, types
