@@ -29,6 +29,7 @@ from discreet.cli.serve import serve_command
 from discreet.cli.together import together_command
 from discreet.cli.uniques import uniques_command
 from discreet.cli.widths import widths_command
+from discreet.look.telling import telling
 
 
 class Commands(click.Group):
@@ -39,7 +40,7 @@ class Commands(click.Group):
             return super().__call__(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with endings():
+        with endings(), telling(lambda note: click.echo(f"discreet: {note}", err=True)):
             return super().invoke(ctx)
 
 

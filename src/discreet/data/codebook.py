@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.data.describing import WORDS, About, words_of
 from discreet.data.frames import label
@@ -222,6 +222,21 @@ class Codebook:
             About() if about is None else About.of(about),
         )
 
+    def over(self, other: Codebook | None) -> Codebook:
+        """Both; where they differ, this one holds.
+
+        >>> mine = Codebook.of({"Sex": {"role": "identifying"}})
+        >>> mine.over(Codebook.of({"Sex": {"labels": {"1": "m", "2": "f"}}})).entry("Sex").labels
+        {'1': 'm', '2': 'f'}
+        """
+        if other is None:
+            return self
+        entries = {
+            name: _stated(self.entry(name), other.entry(name))
+            for name in dict.fromkeys([*other.entries, *self.entries])
+        }
+        return dataclasses.replace(_stated(self, other), entries=entries)
+
     def entry(self, name: str) -> Entry:
         return self.entries.get(name, Entry())
 
@@ -241,6 +256,20 @@ class Codebook:
                 f"the codebook describes {lost[0]!r}, but the data have no such column; "
                 f"they have {', '.join(map(repr, columns[:10]))}."
             )
+
+
+T = TypeVar("T", Entry, Codebook)
+
+
+def _stated(first: T, second: T) -> T:
+    """What the first states, and the second where the first says nothing."""
+    silent = type(first)()
+    said = {
+        part.name: getattr(first, part.name)
+        for part in dataclasses.fields(first)
+        if getattr(first, part.name) != getattr(silent, part.name)
+    }
+    return dataclasses.replace(second, **said)
 
 
 def _unknown(key: str) -> str:

@@ -11,21 +11,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import unfinished
 from discreet.errors import DataError
+
+if TYPE_CHECKING:
+    from discreet.data.codebook import Codebook
 
 NOT_UTF8 = "it is not UTF-8; save it as UTF-8 and try again."
 
 
 @dataclass(frozen=True)
 class Source:
-    """An ibis table, the order of categories that its types carry, and what to call it."""
+    """An ibis table, the order of categories that its types carry, and what to call it.
+
+    `codebook` is what the file says of itself (labels, missing codes), `notes` are sentences on how
+    it was read.
+    """
 
     records: Any
     name: str
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    codebook: Codebook | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -9,10 +9,18 @@ from discreet.data.frames import plain
 from discreet.data.readers import READERS
 from discreet.data.source import Source, engine_errors, from_arrow
 from discreet.errors import DataError
+from discreet.look.telling import tell
 
 
 def open_source(data: object, *, table: str | None = None) -> Source:
     """Records from a path, a database URL with `table`, a frame, or an ibis table."""
+    source = _opened(data, table)
+    for note in source.notes:
+        tell(note)
+    return source
+
+
+def _opened(data: object, table: str | None) -> Source:
     if isinstance(data, str) and ADDRESS.match(data):
         return Source(open_table(data, table), repr(table))
     if table is not None:

@@ -47,12 +47,13 @@ class Microdata:
         What looks like cells or a cross-tab is refused unless `records` says that each row is a
         person, and a category called Total unless `totals` is "keep".
         """
-        book = the_codebook(codebook)
+        stated = the_codebook(codebook)  # by a person; what a file says of itself may be wrong
         source = open_source(data, table=table)
+        book = stated.over(source.codebook)
         book.check_columns(source.columns)
         if not records:
             aside = [book.weights] if book.weights else []
-            check_records(source, known=book.entries, aside=aside)
+            check_records(source, known=stated.entries, aside=aside)
         return cls(source, book, totals)
 
     @property

@@ -45,8 +45,9 @@ def read_table(
     """
     from discreet.table.table import Table, margin_names
 
-    book = the_codebook(codebook)
+    stated = the_codebook(codebook)
     source = open_source(data, table=table)
+    book = stated.over(source.codebook)
     if crosstab is not None:
         if count is not None:
             raise WrongKind(
@@ -56,7 +57,7 @@ def read_table(
                 )
             )
         named = () if columns is None or isinstance(columns, str) else columns
-        source, count = as_cells(source, crosstab, known={*book.entries, *named})
+        source, count = as_cells(source, crosstab, known={*stated.entries, *named})
     if count is None:
         raise DataError(f"{source.name} has no count; name its column, as in count='n'.")
     every = choose_columns(source, None, book, count)

@@ -32,13 +32,14 @@ def read_file(
     >>> read_file(people, columns=["sex"])
     RecordFile(3 records: sex)
     """
-    book = the_codebook(codebook)
+    stated = the_codebook(codebook)
     source = open_source(data, table=table)
+    book = stated.over(source.codebook)
     book.check_columns(source.columns)
     weight = weight or book.weights
     aside = [name for name in (household, weight) if name]
     if not records:
-        check_records(source, known={*book.entries, *aside, *(columns or ())}, aside=aside)
+        check_records(source, known={*stated.entries, *aside, *(columns or ())}, aside=aside)
     chosen = list(dict.fromkeys([*(columns or source.columns), *aside]))
     with engine_errors(source.name):
         frame = source.records.select(*chosen).to_pandas()
