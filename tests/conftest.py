@@ -4,6 +4,7 @@ import os
 
 import hypothesis
 import pytest
+from _pytest.doctest import DoctestModule
 
 from databases import postgres  # noqa: F401 the fixture
 from discreet.data.examples import find_example
@@ -14,6 +15,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # there are as many workers as cores
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 hypothesis.settings.register_profile("discreet", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("discreet")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Tests have no examples in docstrings: looking for some would import each a second time."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
 def pytest_configure(config):

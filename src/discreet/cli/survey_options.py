@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.completion import complete_data
 from discreet.cli.options import Command, Number, records_option
 
 POSITIVE = Number(0, min_open=True)
@@ -22,7 +23,7 @@ def survey_options(command: Command) -> Command:
     return _added(
         command,
         (
-            click.argument("data", required=False),
+            click.argument("data", required=False, shell_complete=complete_data),
             click.option("--table", metavar="NAME", help="The table of a database URL."),
             click.option(
                 "--sample-size", metavar="COLUMN", help="People in the sample of each domain."
