@@ -14,8 +14,11 @@ import pytest
 
 VERSION = "4.10.3"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-RUN = """async tags => {
-    const found = await axe.run(document, { runOnly: { type: "tag", values: tags } });
+# what colours and widths can change of a page that was looked at before
+STYLED = ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable",
+          "aria-hidden-focus", "button-name", "link-name"]  # fmt: skip
+RUN = """async only => {
+    const found = await axe.run(document, { runOnly: only });
     return found.violations.map(one => [one.id, one.help, one.nodes.map(node => node.html)]);
 }"""
 
@@ -47,10 +50,12 @@ def _install(script):
         os.replace(ready, script)  # at once, for whoever else is testing
 
 
-def violations(page, script):
-    """What axe finds wrong in a page of playwright."""
-    page.evaluate(script.read_text(encoding="utf-8"))
+def violations(page, script, *, styled=False):
+    """What axe finds wrong in a page of playwright; `styled`: by another look of the same page."""
+    if not styled:
+        page.evaluate(script.read_text(encoding="utf-8"))
+    only = {"type": "rule", "values": STYLED} if styled else {"type": "tag", "values": TAGS}
     return [
         f"{rule}: {says}\n    " + "\n    ".join(html[:200] for html in nodes[:3])
-        for rule, says, nodes in page.evaluate(RUN, TAGS)
+        for rule, says, nodes in page.evaluate(RUN, only)
     ]
