@@ -2,5 +2,6 @@
 
 from discreet.data.codebook import Codebook, Role, Variable
 from discreet.data.hierarchy import Hierarchy
+from discreet.data.sdmx import write_sdmx
 
-__all__ = ["Codebook", "Hierarchy", "Role", "Variable"]
+__all__ = ["Codebook", "Hierarchy", "Role", "Variable", "write_sdmx"]

@@ -40,6 +40,8 @@ class WrongKind(DataError):
 
 
 def _option(name: str, value: object) -> str:
+    if (name, value) == ("totals", "drop"):
+        return "--drop-totals"
     return f"--{name}" if value is True else f"--{name} {shlex.quote(str(value))}"
 
 

@@ -20,9 +20,10 @@ from discreet.risk.linkage.identification import Identification
 from discreet.risk.linkage.several import Several
 from discreet.risk.uniques.uniques import Uniques
 from discreet.table.cells import Cells
+from discreet.table.described import Described
 
 __all__ = [
     "Alternative", "Assessment", "CellBounds", "Cells", "Choice", "Compared", "Comparison",
-    "Decision", "Frontier", "Identification", "Posterior", "Publication", "Reason", "Scores",
-    "Several", "TableCount", "Taught", "Uniques", "Widths", "Withheld",
+    "Decision", "Described", "Frontier", "Identification", "Posterior", "Publication", "Reason",
+    "Scores", "Several", "TableCount", "Taught", "Uniques", "Widths", "Withheld",
 ]  # fmt: skip

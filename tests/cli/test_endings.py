@@ -88,6 +88,48 @@ NUMBERS = [
 ]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["bounds", "example:czech", "--release", "A*B + C*D", "--cells", "all"],
+        ["bounds", "example:czech", "--release", "A*B + C*D", "--cells", "all", "--json"],
+        ["examples"],
+    ],
+    ids=["help", "version", "page", "json", "echo"],
+)
+@pytest.mark.parametrize("both", [False, True], ids=["output", "output and errors"])
+def test_a_pipe_that_is_closed_is_no_verdict(arguments, both):
+    """1 is REVIEW or FAIL: whoever pipes to `head` must not read that, nor a traceback."""
+    if both and arguments[0] not in ("--help", "examples"):
+        pytest.skip("the same ending")
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "discreet", *arguments]
+    found = subprocess.run(
+        command, stdout=write, stderr=write if both else subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert found.returncode == 141
+    assert both or found.stderr == b""
+
+
+def test_warnings_are_sentences_said_once(capfd):
+    """No path, no line of code, and nothing of what a library warns about."""
+    import warnings
+
+    from discreet.cli.endings import spoken_warnings
+    from discreet.errors import ConvergenceWarning
+
+    with warnings.catch_warnings(), spoken_warnings():
+        warnings.simplefilter("always")
+        for _ in range(2):
+            warnings.warn("the chains have not converged.", ConvergenceWarning, stacklevel=1)
+        warnings.warn("invalid value", RuntimeWarning, stacklevel=1)
+    assert capfd.readouterr().err == "discreet: the chains have not converged.\n"
+
+
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
 @pytest.mark.parametrize("arguments", NUMBERS, ids=lambda a: f"{a[0]} {a[-1]}")
 def test_numbers_are_finite(arguments, value):

@@ -92,7 +92,7 @@ def test_calibration_and_harmless(run):
 
 def test_text(run):
     shown = run("--id", "id", "--harm", "harm.toml").stdout
-    assert "6 respondents of 9 linked at 0.5 or more" in shown
+    assert "6 respondents of 9 linked with probability 0.5 or more" in shown
     assert "Harm 32 from ill" in shown
     assert "not identified" in shown
     assert "Harm by group" in shown

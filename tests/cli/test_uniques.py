@@ -43,7 +43,7 @@ def test_what_the_document_has(people):
     found = document(people, *asked)
     assert [*found] == [
         "verdict", "k", "below_k", "records", "keys", "missing", "anonymity", "risk",
-        "population", "special", "diversity", "households", "exposed",
+        "to_sign", "population", "special", "diversity", "households", "exposed", "again",
     ]  # fmt: skip
     assert found["verdict"] is None
     assert (found["anonymity"]["k"], found["anonymity"]["uniques"]) == (1, 4)

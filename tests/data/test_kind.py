@@ -237,22 +237,24 @@ def test_a_column_that_cannot_be_read_is_left_to_the_count():
 @pytest.mark.parametrize(
     "frame",
     [
-        pd.crosstab(pd.Series([*"aab"], name="Town"), pd.Series([*"xyx"], name="Ill")),
         CELLS.groupby(["Sex", "Town"]).sum(),
         CELLS.groupby("Sex")["n"].sum().to_frame(),
         CELLS.groupby("Sex")[["n"]].sum().assign(m=1),
     ],
-    ids=["crosstab", "two keys", "one key", "one key, two columns"],
+    ids=["two keys", "one key", "one key, two columns"],
 )
 def test_an_index_of_categories_is_not_lost(frame):
-    with pytest.raises(DataError, match=r"in its index, which is not read.*reset_index\(\)"):
+    """It becomes columns, and what stands beside it is looked at."""
+    with pytest.raises(WrongKind, match=r"'n' looks like a count.*count='n'"):
         load(frame)
+    assert load(frame, count="n", without="m" if "m" in frame else None).total == 38
 
 
 def test_a_pandas_crosstab():
     frame = pd.crosstab(pd.Series([*"aab"], name="Town"), pd.Series([*"xyx"], name="Ill"))
-    found = load(frame.reset_index(), crosstab="Ill")
-    assert found.dense().tolist() == [[1, 1], [1, 0]]
+    for found in (load(frame), load(frame.reset_index(), crosstab="Ill")):
+        assert found.names == ("Town", "Ill")
+        assert found.dense().tolist() == [[1, 1], [1, 0]]
 
 
 def test_who_stands_out_among_cells():

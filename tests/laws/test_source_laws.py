@@ -11,10 +11,12 @@ import polars as pl
 import psycopg
 import pyarrow as pa
 import pytest
+import rdata
 
+import filewriters
 from discreet.data.codebook import Codebook
 from discreet.data.database import SCHEMES
-from discreet.data.readers import READERS
+from discreet.data.readers import READERS, statistics
 from discreet.errors import DataError, DisclosureError
 from discreet.table.microdata import Microdata
 
@@ -67,11 +69,22 @@ def _dropped(address):
         connection.execute("DROP TABLE people")
 
 
+def in_r(frame):
+    return frame.astype(pd.StringDtype("python")).reset_index(drop=True)
+
+
 def text(mark):
     return lambda frame, path: frame.to_csv(path, sep=mark, index=False)
 
 
 FILES = {  # how somebody else writes each kind of file
+    ".xlsx": filewriters.xlsx,
+    ".xlsm": filewriters.xlsx,
+    ".xls": filewriters.xls,
+    ".ods": filewriters.ods,
+    ".rds": lambda frame, path: rdata.write_rds(path, in_r(frame)),
+    ".rda": lambda frame, path: rdata.write_rda(path, {"people": in_r(frame), "n": 1}),
+    ".rdata": lambda frame, path: rdata.write_rda(path, {"people": in_r(frame)}),
     ".csv": text(";"),
     ".tsv": text("\t"),
     ".txt": text("|"),
@@ -88,7 +101,8 @@ FRAMES = {
     "stream": lambda frame: pa.Table.from_pandas(frame).to_reader(),
     "ibis": ibis.memtable,
 }
-KINDS = [*READERS, *SCHEMES, *FRAMES]
+OTHERS = (*statistics.SUFFIXES, ".xlsb")  # see tests/data; nothing writes the last
+KINDS = [*(suffix for suffix in READERS if suffix not in OTHERS), *SCHEMES, *FRAMES]
 every_source = pytest.mark.parametrize("kind", KINDS)
 
 

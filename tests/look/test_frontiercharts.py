@@ -246,8 +246,9 @@ def test_widths_up_to_a_value_and_more():
     assert title(chart) == "2 of 5 cells keep the least width, 3; half keep 5 or more"
     found = [(row["width"], row["cells"], row["state"]) for row in rows(chart, "cells")]
     assert found == [("3", 2, "tight"), ("4", 0, "kept"), ("5", 1, "kept"), ("6", 0, "kept")]
-    assert notes(chart) == "And 2 cells with a width of 7 or more."
-    assert "Dark red, below 4: 2 cells." in key(chart)
+    marked = "Confidential: from unpublished counts."
+    assert notes(chart) == f"{marked} And 2 cells with a width of 7 or more."
+    assert " Red, below 4: 2 cells." in key(chart)
     assert title(width_histogram([7])) == "1 of 1 cell keeps the least width, 7"
     assert "The list of cells is empty." in words(width_histogram([]))
     assert len(rows(width_histogram(range(100), width=NARROW), "cells")) == 10

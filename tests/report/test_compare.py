@@ -35,7 +35,7 @@ def test_a_smaller_release(old, safe):
     assert found.narrowest[1] > 1
     said = str(found).splitlines()
     assert said[0] == "verdict: was FAIL, now PASS"
-    assert "margins lost: Race*Income" in said
+    assert "margins lost: 1 (Race*Income)" in said
 
 
 def test_what_was_out_before_counts(safe):
@@ -82,7 +82,8 @@ def test_other_variables(old, blond):
 def test_its_json(old, safe):
     document = json.loads(json.dumps(diff(old, safe.to_json()).to_json()))
     assert document["verdict"] == {"old": "FAIL", "new": "PASS"}
-    assert document["margins"] == {"gained": [], "lost": [["Race", "Income"]]}
+    lost = {"gained": [], "lost": [["Race", "Income"]], "number_gained": 0, "number_lost": 1}
+    assert document["margins"] == lost
     assert document["reasons"]["changed"][0]["rule"] == "small counts"
     assert document["narrowest"]["old"] == 1
 

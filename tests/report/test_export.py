@@ -38,7 +38,7 @@ def folder(tract, tmp_path_factory):
 def test_what_is_written(folder):
     names = {path.name for path in folder.iterdir()}
     assert names == {
-        "report.html", "report.json", "tables.xlsx",
+        "report.html", "report.json", "tables.xlsx", "CONFIDENTIAL.txt",
         "intervals.png", "intervals.svg", "orders.png", "orders.svg",
         *(f"{name}.csv" for name in [*TABLES, FOUND]),
     }  # fmt: skip
@@ -46,7 +46,25 @@ def test_what_is_written(folder):
 
 def test_the_json_is_the_assessment(folder, tract):
     document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert document.pop("confidential").startswith("Confidential")
     assert document == tract.to_json()
+
+
+def test_what_holds_counts_says_that_it_is_confidential(folder, tmp_path, tract):
+    """In the file where its kind has room for a word, and beside it for CSV files and pictures."""
+    written = {path.name for path in folder.iterdir()} - {"CONFIDENTIAL.txt"}
+    notice = (folder / "CONFIDENTIAL.txt").read_text(encoding="utf-8")
+    assert notice.startswith("Confidential")
+    assert {*notice.splitlines()} & written == written - {"orders.png", "orders.svg"}
+    for name in ("report.html", "report.json", "intervals.svg"):
+        assert "Confidential" in (folder / name).read_text(encoding="utf-8")
+    assert "Confidential" not in (folder / "orders.svg").read_text(encoding="utf-8")
+    book = openpyxl.load_workbook(folder / "tables.xlsx", read_only=True)
+    assert all(sheet["A2"].value.startswith("Confidential") for sheet in book)
+    book.close()
+    for suffix in (".svg", ".html", ".json"):
+        save_chart(tract.plot(), tmp_path / f"chart{suffix}")
+        assert "Confidential" in (tmp_path / f"chart{suffix}").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["intervals", "orders"])

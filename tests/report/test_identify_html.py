@@ -132,7 +132,7 @@ def test_it_says_all_that_an_officer_signs(whole, page):
     for words in (
         CONFIDENTIAL,
         "Identification assessment",
-        f"{found.linked.sum()} respondents of 60 linked at 0.5 or more",
+        f"{found.linked.sum()} respondents of 60 linked with probability 0.5 or more",
         f"{found.true.acted:g} of 30 released records correctly identified",
         "No limit is set for this risk: a person has to decide.",
         "Keys income, town, sex &lt;b&gt;, weight, height The intruder acts",

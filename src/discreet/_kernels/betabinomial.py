@@ -4,15 +4,19 @@ t of `rest` people, with parameters a and b. Arguments are arrays of one length.
 """
 
 import math
+from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
+
+from discreet._kernels.parallel import spread
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 LARGE = 256.0  # from here on Stirling's series is exact in double precision
 DEEP = 38.0  # e^-38 is below a rounding error
 AGREE = 1e-8
 LEAST_STEP = 1e-7
+EACH = 500  # steps of a row
 EXACT = 5  # panels of 2^EXACT terms are summed term by term
 
 
@@ -71,16 +75,20 @@ def _ways(x, c):
     return ends + middle + 1 - HALF_LOG_TWO_PI - _stirling(x + 1)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def log_chance(t, rest, a, b):
-    """ln P(T = t); -inf outside 0..rest."""
-    out = np.empty(len(t))
-    for i in prange(len(t)):
+@njit(cache=True, nogil=True)
+def _log_chance(begin, past, t, rest, a, b, out):
+    for i in range(begin, past):
         if t[i] < 0 or t[i] > rest[i]:
             out[i] = -np.inf
         else:
             other = _ways(rest[i] - t[i], b[i]) - _ways(rest[i], a[i] + b[i])
             out[i] = _ways(t[i], a[i]) + other
+
+
+def log_chance(t: Any, rest: Any, a: Any, b: Any) -> Any:
+    """ln P(T = t); -inf outside 0..rest."""
+    out = np.empty(len(t))
+    spread(_log_chance, len(t), t, rest, a, b, out, each=EACH)
     return out
 
 
@@ -114,16 +122,9 @@ def _side(u, step, top, decay, limit, rest, a, b, s, z, low, high):
             return total
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def log_laplace(rest, a, b, s):
-    """ln E exp(-s T), with E exp(-s T) = E (1 - p z)^rest, p ~ beta(a, b), z = 1 - e^-s.
-
-    The trapezoid rule in logit p around the only mode of the integrand, which is the root of a
-    quadratic in p. The integrand is analytic, so that half the step squares the error: the step is
-    halved until the rule and that of the midpoints agree to AGREE.
-    """
-    out = np.empty(len(rest))
-    for i in prange(len(rest)):
+@njit(cache=True, nogil=True)
+def _log_laplace(begin, past, rest, a, b, s, out):
+    for i in range(begin, past):
         m, c, d, z = rest[i], a[i], b[i], -math.expm1(-s[i])
         if m <= 0 or s[i] <= 0:
             out[i] = 0.0
@@ -148,14 +149,23 @@ def log_laplace(rest, a, b, s):
             if apart <= AGREE * total or step < LEAST_STEP:
                 break
         out[i] = min(0.0, top + math.log(total * step) - _excess(c, d))
+
+
+def log_laplace(rest: Any, a: Any, b: Any, s: Any) -> Any:
+    """ln E exp(-s T), with E exp(-s T) = E (1 - p z)^rest, p ~ beta(a, b), z = 1 - e^-s.
+
+    The trapezoid rule in logit p around the only mode of the integrand, which is the root of a
+    quadratic in p. The integrand is analytic, so that half the step squares the error: the step is
+    halved until the rule and that of the midpoints agree to AGREE.
+    """
+    out = np.empty(len(rest))
+    spread(_log_laplace, len(rest), rest, a, b, s, out, each=EACH)
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def below(most, rest, a, b):
-    """P(T <= most) by the recurrence of the terms, rescaled before they overflow."""
-    out = np.empty(len(rest))
-    for i in prange(len(rest)):
+@njit(cache=True, nogil=True)
+def _below(begin, past, most, rest, a, b, out):
+    for i in range(begin, past):
         if most[i] < 0:
             out[i] = 0.0
             continue
@@ -172,6 +182,12 @@ def below(most, rest, a, b):
                 term /= total
                 total = 1.0
         out[i] = min(1.0, math.exp(log + math.log(total)))
+
+
+def below(most: Any, rest: Any, a: Any, b: Any) -> Any:
+    """P(T <= most) by the recurrence of the terms, rescaled before they overflow."""
+    out = np.empty(len(rest))
+    spread(_below, len(rest), most, rest, a, b, out, each=EACH)
     return out
 
 
@@ -248,12 +264,16 @@ def _likely(y, n, a, b, out):
     out[5] = no[2] - whole[2]
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def likelihood(y, n, a, b):
+@njit(cache=True, nogil=True)
+def _likelihood(begin, past, y, n, a, b, out):
+    for i in range(begin, past):
+        _likely(y[i], n[i], a[i], b[i], out[i])
+
+
+def likelihood(y: Any, n: Any, a: Any, b: Any) -> Any:
     """Of y of n: ln likelihood without the binomial coefficient, slopes in a and b, bends."""
     out = np.empty((len(y), 6))
-    for i in prange(len(y)):
-        _likely(y[i], n[i], a[i], b[i], out[i])
+    spread(_likelihood, len(y), y, n, a, b, out, each=EACH)
     return out
 
 

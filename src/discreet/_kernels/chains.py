@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from discreet._kernels.copies import put
 from discreet._kernels.draws import _log_beta_binomial, _shape
 from discreet._kernels.tables import Floats, Ints, Net, _line, _note, _set, _settle
 
@@ -168,7 +169,9 @@ def _along(space: Space, low: Any, high: Any, length: int, p: Floats) -> float:
         if step != 0:
             for t in range(length + 1):
                 p[t] += space.logs[space.kind[c], low[1, c] + t * step]
-    top = p[: length + 1].max()
+    top = -np.inf
+    for t in range(length + 1):
+        top = max(top, p[t])
     total = 0.0
     for t in range(length + 1):
         p[t] = math.exp(p[t] - top)
@@ -178,8 +181,8 @@ def _along(space: Space, low: Any, high: Any, length: int, p: Floats) -> float:
 
 @njit(cache=True, nogil=True)
 def _fill(
-    fills: Fills, space: Space, way: int, forced: bool, x: Ints, out: Ints, low: Any, high: Any,
-    surprise: Floats, free: int, queue: Ints, queued: Any, ends: Ints, rng: Any, p: Floats,
+    fills: Fills, space: Space, way: Any, forced: Any, x: Ints, out: Ints, low: Any, high: Any,
+    surprise: Floats, free: Any, queue: Ints, queued: Any, ends: Ints, rng: Any, p: Floats,
 ) -> float:  # fmt: skip
     """Draw the columns that are not held one after the other, into `out`: the log probability.
 
@@ -196,7 +199,7 @@ def _fill(
         value = lower
         if width > 0:
             if place == fills.last[way]:
-                length = _line(fills.net, node, low, high, 0, queue, queued, ends)
+                length = _line(fills.net, node, low, high, np.int64(0), queue, queued, ends)
                 if 0 < length < p.size:
                     total = _along(space, low, high, length, p)
                     t = 0
@@ -239,8 +242,10 @@ def _refill(
     What is proposed depends on the held columns only, so that the way back has the probability of
     drawing the present values.
     """
-    order, free = fills.orders[way], 0
-    low[3], high[3] = fills.low, fills.high
+    order = fills.orders[way]
+    free: Any = np.int64(0)
+    put(low[3], fills.low)
+    put(high[3], fills.high)
     for place in range(fills.held[way]):
         node = order[place]
         if fills.variance[way, place] > 0:
@@ -253,10 +258,12 @@ def _refill(
             low[3, node] = high[3, node] = x[node]
             _note(fills.net, node, queue, queued, ends)
     _settle(fills.net, low[3], high[3], queue, queued, ends)
-    low[0], high[0] = low[3], high[3]
+    put(low[0], low[3])
+    put(high[0], high[3])
     there = _fill(
-        fills, space, way, False, x, out, low, high, surprise, free, queue, queued, ends, rng, p
-    )
+        fills, space, way, np.bool_(False), x, out, low, high, surprise, free, queue, queued,
+        ends, rng, p,
+    )  # fmt: skip
     if there == -np.inf:
         return False
     ratio, same = -there, True
@@ -266,14 +273,16 @@ def _refill(
             ratio += space.logs[space.kind[c], out[c]] - space.logs[space.kind[c], x[c]]
     if same:
         return False
-    low[0], high[0] = low[3], high[3]
-    old = x[: space.columns].copy()
+    put(low[0], low[3])
+    put(high[0], high[3])
+    old = np.empty(space.columns, np.int64)
     ratio += _fill(
-        fills, space, way, True, x, old, low, high, surprise, free, queue, queued, ends, rng, p
-    )
+        fills, space, way, np.bool_(True), x, old, low, high, surprise, free, queue, queued,
+        ends, rng, p,
+    )  # fmt: skip
     if ratio < 0 and rng.random() >= math.exp(ratio):
         return False
-    x[: space.columns] = out[: space.columns]
+    put(x, out[: space.columns])
     _sum_ranges(space, x)
     return True
 
@@ -296,11 +305,14 @@ def begin(fills: Fills, space: Space, tries: int, x: Ints, rng: Any) -> bool:
     low = np.empty((4, fills.low.size), np.int64)
     high = np.empty_like(low)
     surprise, p = np.zeros(fills.gains.shape[2]), np.empty(space.logs.shape[1])
+    none = np.int64(0)
     for _ in range(tries):
-        low[0], high[0] = fills.low, fills.high
+        put(low[0], fills.low)
+        put(high[0], fills.high)
         chance = _fill(
-            fills, space, 0, False, x, x, low, high, surprise, 0, queue, queued, ends, rng, p
-        )
+            fills, space, none, np.bool_(False), x, x, low, high, surprise, none, queue, queued,
+            ends, rng, p,
+        )  # fmt: skip
         if chance > -np.inf:
             _sum_ranges(space, x)
             return True

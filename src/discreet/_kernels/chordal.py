@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from discreet._kernels.copies import put
 from discreet._kernels.watched_counts import (
     EMPTY,
     FUEL,
@@ -92,7 +93,7 @@ def floor_of(search, near, out):
     order, before = perfect_order(near)
     out[:] = search.rows.counts.sum()
     for v, earlier in zip(order, before):  # noqa: B905 (numba has no strict)
-        _make_room(search.memory, 2)
+        _make_room(search.memory, np.int64(2))
         above, below = _counts(search, earlier | 1 << v), _counts(search, earlier)
         for j in range(len(out)):
             out[j] += above[j] - below[j]
@@ -104,7 +105,7 @@ def ceiling_of(search, near, out):
     order, before = perfect_order(near)
     out[:] = search.rows.counts.sum()
     for v, earlier in zip(order, before):  # noqa: B905
-        _make_room(search.memory, 1)
+        _make_room(search.memory, np.int64(1))
         counts = _counts(search, earlier | 1 << v)
         for j in range(len(out)):
             out[j] = min(out[j], counts[j])
@@ -117,7 +118,7 @@ def _is_safe(search, near, floor, highest):
         return True
     order, before = perfect_order(near)
     for v, earlier in zip(order, before):  # noqa: B905
-        _make_room(search.memory, 1)
+        _make_room(search.memory, np.int64(1))
         counts = _counts(search, earlier | 1 << v)
         for j in range(len(floor)):
             if floor[j] > 0 and counts[j] - floor[j] < search.limits.beta:
@@ -162,7 +163,7 @@ def worth_of(extra, near):
 @njit(cache=True, nogil=True)
 def _shift(search, state, plus, plus_too, minus, minus_too):
     """The floor after a move, into `trial`: two sets' counts added, two subtracted; its highest."""
-    _make_room(search.memory, 4)
+    _make_room(search.memory, np.int64(4))
     a, b = _counts(search, plus), _counts(search, plus_too)
     c, d = _counts(search, minus), _counts(search, minus_too)
     floor, trial, highest = state.floor, state.trial, np.int64(0)
@@ -192,7 +193,7 @@ def add_edge(search, state, u, v):
     if not _is_safe(search, near, state.trial, highest):
         _flip(near, u, v)
         return np.nan
-    state.floor[:] = state.trial
+    put(state.floor, state.trial)
     return _worth(search.extra, shared, at_u | at_v)
 
 
@@ -205,7 +206,7 @@ def delete_edge(search, state, u, v, budget):
         return np.nan
     _flip(near, u, v)
     _shift(search, state, shared | at_u, shared | at_v, shared | at_u | at_v, shared)
-    state.floor[:] = state.trial
+    put(state.floor, state.trial)
     return -cost
 
 
@@ -256,7 +257,7 @@ def move_vertex(search, state, v, w, order, budget):
     if not _is_safe(search, near, state.trial, highest):
         _hang(near, v, new, old)
         return np.nan
-    state.floor[:] = state.trial
+    put(state.floor, state.trial)
     return change
 
 
@@ -293,7 +294,7 @@ def swap_vertices(search, state, u, v, budget):
     if not fits:
         _exchange(near, u, v)
         return np.nan
-    state.floor[:] = state.trial
+    put(state.floor, state.trial)
     return change
 
 
@@ -330,7 +331,7 @@ def anneal(search, state, value, top, best, draws, orders, start, hot, cold, sha
             value += change
             if value > top * (1 + ROUNDING):
                 top = value
-                best[:] = state.near
+                put(best, state.near)
                 if top >= goal:
                     return value, top, i + 1
     return value, top, len(draws)

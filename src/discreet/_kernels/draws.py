@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from discreet._kernels.copies import put
 from discreet._kernels.tables import Floats, Ints, Net, _line, _set
 
 
@@ -69,7 +70,8 @@ def draw(
     surprise = np.zeros(gains.shape[1])
     weights = np.empty(count)
     for k in range(count):
-        low[0], high[0] = root_low, root_high
+        put(low[0], root_low)
+        put(high[0], root_high)
         weight, free = 0.0, 0
         for place in range(order.size):
             node = order[place]

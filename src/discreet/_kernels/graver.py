@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from discreet._kernels.copies import put
 from discreet._kernels.tables import Ints
 
 
@@ -33,7 +34,7 @@ def primitives(lines: Any, members: Any, first: int, norm: int, found: Any) -> i
                 if depth == norm:
                     if number == len(found):
                         return -1
-                    found[number] = x
+                    put(found[number], x)
                     number += 1
                 at[depth] = members.shape[1]
             elif depth == norm or off > width * (norm - depth):

@@ -4,8 +4,12 @@ A margin is a dense array of numbers in row-major order, all of them one after t
 array. Its variables are a row of `members`, filled up with -1; `codes` is variables x cells.
 """
 
+from typing import Any
+
 import numpy as np
-from numba import njit, prange
+from numba import njit
+
+from discreet._kernels.parallel import spread
 
 BLOCK = 1_024  # cells whose codes and losses stay in cache
 SWEEPS = 12
@@ -32,16 +36,20 @@ def _count(keys, counts, bins):
         bins[keys[i]] += counts[i]
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def margin_counts(codes, sizes, counts, members, starts, out):
-    """The counts of margins of a table, each into `out` from its start on."""
-    rows = len(counts)
-    for m in prange(len(members)):
-        keys = np.empty(BLOCK, np.uint32)
+@njit(cache=True, nogil=True)
+def _margin_counts(first, last, codes, sizes, counts, members, starts, out):
+    rows, keys = len(counts), np.empty(BLOCK, np.uint32)
+    for m in range(first, last):
         for start in range(0, rows, BLOCK):
             end = min(start + BLOCK, rows)
             _place(codes, sizes, members[m], start, end, keys)
             _count(keys, counts[start:end], out[starts[m] : starts[m + 1]])
+
+
+def margin_counts(codes: Any, sizes: Any, counts: Any, members: Any, starts: Any, out: Any) -> None:
+    """The counts of margins of a table, each into `out` from its start on."""
+    given = (codes, sizes, counts, members, starts, out)
+    spread(_margin_counts, len(members), *given, each=3 * len(counts))
 
 
 @njit(cache=True, nogil=True)
@@ -60,18 +68,13 @@ def _take_in(keys, values, losses, upper, floor):
     return width
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def tighten(codes, sizes, members, starts, values, upper, losses, floor, parts):
-    """Take margins in one by one; the narrowest width after each.
-
-    `values` has for each number of a margin a limit from above, and a loss with its variable.
-    `losses` (variables x cells) keeps the least loss of each variable, `floor` the total less all
-    of them.
-    """
+@njit(cache=True, nogil=True)
+def _tighten(
+    first, last, codes, sizes, members, starts, values, upper, losses, floor, parts, narrowest
+):
     rows, steps = codes.shape[1], len(members)
-    narrowest = np.full((parts, steps), LARGEST, np.int64)
-    for part in prange(parts):
-        keys = np.empty(BLOCK, np.uint32)
+    keys = np.empty(BLOCK, np.uint32)
+    for part in range(first, last):
         stop = rows * (part + 1) // parts
         for start in range(rows * part // parts, stop, BLOCK):
             end = min(start + BLOCK, stop)
@@ -85,6 +88,28 @@ def tighten(codes, sizes, members, starts, values, upper, losses, floor, parts):
                     floor[start:end],
                 )
                 narrowest[part, s] = min(narrowest[part, s], width)
+
+
+def tighten(
+    codes: Any,
+    sizes: Any,
+    members: Any,
+    starts: Any,
+    values: Any,
+    upper: Any,
+    losses: Any,
+    floor: Any,
+    parts: Any,
+) -> Any:
+    """Take margins in one by one; the narrowest width after each.
+
+    `values` has for each number of a margin a limit from above, and a loss with its variable.
+    `losses` (variables x cells) keeps the least loss of each variable, `floor` the total less all
+    of them.
+    """
+    narrowest = np.full((parts, len(members)), LARGEST, np.int64)
+    given = (codes, sizes, members, starts, values, upper, losses, floor, parts, narrowest)
+    spread(_tighten, parts, *given, each=5 * len(members) * codes.shape[1] / parts)
     return narrowest
 
 
@@ -97,13 +122,11 @@ def _take_upper(keys, high, upper):
     return least
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def tighten_upper(codes, sizes, members, starts, high, upper, parts):
-    """Take the limits from above in, margin by margin; the least after each."""
+@njit(cache=True, nogil=True)
+def _tighten_upper(first, last, codes, sizes, members, starts, high, upper, parts, least):
     rows, steps = codes.shape[1], len(members)
-    least = np.full((parts, steps), LARGEST, np.int64)
-    for part in prange(parts):
-        keys = np.empty(BLOCK, np.uint32)
+    keys = np.empty(BLOCK, np.uint32)
+    for part in range(first, last):
         stop = rows * (part + 1) // parts
         for start in range(rows * part // parts, stop, BLOCK):
             end = min(start + BLOCK, stop)
@@ -111,19 +134,31 @@ def tighten_upper(codes, sizes, members, starts, high, upper, parts):
                 _place(codes, sizes, members[s], start, end, keys)
                 here = _take_upper(keys, high[starts[s] : starts[s + 1]], upper[start:end])
                 least[part, s] = min(least[part, s], here)
+
+
+def tighten_upper(
+    codes: Any, sizes: Any, members: Any, starts: Any, high: Any, upper: Any, parts: Any
+) -> Any:
+    """Take the limits from above in, margin by margin; the least after each."""
+    least = np.full((parts, len(members)), LARGEST, np.int64)
+    given = (codes, sizes, members, starts, high, upper, parts, least)
+    spread(_tighten_upper, parts, *given, each=3 * len(members) * codes.shape[1] / parts)
     return least
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def losses_of(sizes, members, starts, ones, store, faces, low, high, values):
-    """For each number of a margin: its limit from above, and its loss with the variable.
+@njit(cache=True, nogil=True)
+def _variables(members):
+    """How many variables a margin has: they come first."""
+    number = 0
+    while number < len(members) and members[number] >= 0:
+        number += 1
+    return number
 
-    The variable is the one whose category has the largest count, `ones`; the loss, how many at most
-    agree with the cell on all others of the margin but not on it.
-    """
-    for m in prange(len(members)):
-        variables = members[m][members[m] >= 0]
-        number = len(variables)
+
+@njit(cache=True, nogil=True)
+def _losses_of(first, last, sizes, members, starts, ones, store, faces, low, high, values):
+    for m in range(first, last):
+        variables, number = members[m], _variables(members[m])
         code = np.zeros(number, np.int64)
         steps = np.ones(number, np.int64)
         for d in range(number - 2, -1, -1):
@@ -142,12 +177,32 @@ def losses_of(sizes, members, starts, ones, store, faces, low, high, values):
             values[at, LAST] = variables[best]
 
 
+def losses_of(
+    sizes: Any,
+    members: Any,
+    starts: Any,
+    ones: Any,
+    store: Any,
+    faces: Any,
+    low: Any,
+    high: Any,
+    values: Any,
+) -> None:
+    """For each number of a margin: its limit from above, and its loss with the variable.
+
+    The variable is the one whose category has the largest count, `ones`; the loss, how many at most
+    agree with the cell on all others of the margin but not on it.
+    """
+    given = (sizes, members, starts, ones, store, faces, low, high, values)
+    spread(_losses_of, len(members), *given, each=20 * len(values) / max(1, len(members)))
+
+
 @njit(cache=True, nogil=True)
-def _sweep(store, faces, sizes, low, high):
+def _sweep(store, faces, sizes, variables, number, low, high):
     """Every line of cells once: each is its face less the others; whether anything changed."""
     changed, inner = False, len(low)
-    for d in range(len(sizes)):
-        size = sizes[d]
+    for d in range(number):
+        size = sizes[variables[d]]
         inner //= size
         for outer in range(len(low) // (size * inner)):
             for r in range(inner):
@@ -168,29 +223,52 @@ def _sweep(store, faces, sizes, low, high):
     return changed
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def line_bounds(store, faces, members, sizes, starts, low, high, least, most):
+@njit(cache=True, nogil=True)
+def _least_face(store, faces, sizes, variables, number, at, size):
+    """The least count of the faces of a cell."""
+    inner, found = size, np.int64(LARGEST)
+    for d in range(number):
+        shape = sizes[variables[d]]
+        inner //= shape
+        face = at // (inner * shape) * inner + at % inner
+        found = min(found, store[faces[d] + face])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _line_bounds(first, last, store, faces, members, sizes, starts, low, high, least, most, told):
+    for m in range(first, last):
+        variables, number = members[m], _variables(members[m])
+        lows, highs = low[starts[m] : starts[m + 1]], high[starts[m] : starts[m + 1]]
+        size = len(lows)
+        for at in range(size):
+            lows[at] = 0
+            highs[at] = _least_face(store, faces[m], sizes, variables, number, at, size)
+        before = highs.copy()
+        for _ in range(SWEEPS):
+            if not _sweep(store, faces[m], sizes, variables, number, lows, highs):
+                break
+        for at in range(size):
+            if highs[at] < before[at] and least <= highs[at] < most:
+                told[m] = True
+
+
+def line_bounds(
+    store: Any,
+    faces: Any,
+    members: Any,
+    sizes: Any,
+    starts: Any,
+    low: Any,
+    high: Any,
+    least: Any,
+    most: Any,
+) -> Any:
     """Bounds of tables all of whose faces (one variable summed out) are known.
 
     Which tables have a number from `least` to below `most` that is under all of its faces.
     """
     told = np.zeros(len(members), np.bool_)
-    for m in prange(len(members)):
-        variables = members[m][members[m] >= 0]
-        shape = sizes[variables]
-        lows, highs = low[starts[m] : starts[m + 1]], high[starts[m] : starts[m + 1]]
-        lows[:], highs[:] = 0, LARGEST
-        inner = len(lows)
-        for d in range(len(shape)):
-            inner //= shape[d]
-            for at in range(len(lows)):
-                face = at // (inner * shape[d]) * inner + at % inner
-                highs[at] = min(highs[at], store[faces[m, d] + face])
-        before = highs.copy()
-        for _ in range(SWEEPS):
-            if not _sweep(store, faces[m], shape, lows, highs):
-                break
-        for at in range(len(lows)):
-            if highs[at] < before[at] and least <= highs[at] < most:
-                told[m] = True
+    given = (store, faces, members, sizes, starts, low, high, least, most, told)
+    spread(_line_bounds, len(members), *given, each=100 * len(low) / len(members))
     return told

@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from discreet._kernels.copies import put
+
 FULL = 2.0**-53
 
 
@@ -62,7 +64,7 @@ def walk_keys(
         off += _off(sums[r], keys[r], seen[r], first, upper, move)
     turns = len(picks)
     every = turns // len(out)
-    nothing = np.uint64(0)
+    nothing, still = np.uint64(0), np.int64(0)
     for turn in range(turns):
         c, d, kind = picks[turn, 0], picks[turn, 1], picks[turn, 2]
         level = np.log(dice[turn])
@@ -74,13 +76,13 @@ def walk_keys(
                 key[c] = new
             else:
                 change = _shift(
-                    start, row, c, 0, new - key[c], sums, keys, seen, first, upper, move
+                    start, row, c, still, new - key[c], sums, keys, seen, first, upper, move
                 )
                 if level < -cold * change:
                     key[c] = new
                     off += change
                 else:
-                    _shift(start, row, c, 0, key[c] - new, sums, keys, seen, first, upper, move)
+                    _shift(start, row, c, still, key[c] - new, sums, keys, seen, first, upper, move)
         else:
             step = 1 if kind % 2 == 0 else -1
             pair = kind >= 4 or total >= 0
@@ -124,7 +126,7 @@ def walk_keys(
         if (turn + 1) % every == 0 and (turn + 1) // every <= len(out):
             place = (turn + 1) // every - 1
             if off == 0:
-                out[place] = x
+                put(out[place], x)
             else:
                 out[place] = -1
     return off

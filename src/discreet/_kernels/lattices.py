@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
-from discreet._kernels.parallel import alone
+from discreet._kernels.parallel import spread
 from discreet._kernels.sides import FALL, RISE
 from discreet._kernels.tables import Ints
 
@@ -17,14 +17,19 @@ Bools = NDArray[np.bool_]
 TRIES = 20
 
 
-@alone
-@njit(cache=True, nogil=True, parallel=True)
 def settle(low: Ints, high: Ints, starts: Ints, strides: Ints, sizes: Ints) -> None:
     """The shuttle: each sum tightens its parts and is tightened by them. One row a table.
 
     A line has `sizes` parts from `starts` on, `strides` apart, and then their sum.
     """
-    for row in prange(len(low)):
+    spread(_settle, len(low), low, high, starts, strides, sizes, each=20 * len(starts))
+
+
+@njit(cache=True, nogil=True)
+def _settle(
+    first: int, end: int, low: Ints, high: Ints, starts: Ints, strides: Ints, sizes: Ints
+) -> None:
+    for row in range(first, end):
         changed = True
         while changed:
             changed = False
@@ -61,9 +66,11 @@ def _tighten(low: Ints, high: Ints, start: int, stride: int, size: int) -> bool:
     return changed
 
 
-@alone
-@njit(cache=True, nogil=True, parallel=True)
-def proven(
+@njit(cache=True, nogil=True)
+def _proven(
+    first: int,
+    end: int,
+    found: Bools,
     tables: Ints,
     rows: Ints,
     nodes: Ints,
@@ -73,25 +80,32 @@ def proven(
     cells: Ints,
     steps: Ints,
     effects: Ints,
-) -> Bools:
-    """Can the node of each row's table rise, fall, or spread as far as wanted, by greedy moves?
-
-    A move has `steps` in `cells` from `starts` on; `effects` says what it does to each node.
-    """
-    found = np.zeros(len(rows), np.bool_)
-    for i in prange(len(rows)):
+) -> None:
+    up, down = np.int64(1), np.int64(-1)
+    for i in range(first, end):
         effect, gone, want = effects[nodes[i]], np.int64(0), wanted[i]
         if kinds[i] != FALL:
-            gone = _go(tables[rows[i]].copy(), want, 1, starts, cells, steps, effect)
+            gone = _go(tables[rows[i]].copy(), want, up, starts, cells, steps, effect)
         if kinds[i] != RISE and gone < want:
-            gone += _go(tables[rows[i]].copy(), want - gone, -1, starts, cells, steps, effect)
+            gone += _go(tables[rows[i]].copy(), want - gone, down, starts, cells, steps, effect)
         found[i] = gone >= want
+
+
+def proven(tables: Ints, rows: Ints, *given: Ints) -> Bools:
+    """Can the node of each row's table rise, fall, or spread as far as wanted, by greedy moves?
+
+    Given: nodes, kinds, and what is wanted of each row; a move has `steps` in `cells` from `starts`
+    on; `effects` says what it does to each node.
+    """
+    found = np.zeros(len(rows), np.bool_)
+    tables = np.ascontiguousarray(tables)
+    spread(_proven, len(rows), found, tables, rows, *given, each=20 * tables.shape[1])
     return found
 
 
 @njit(cache=True, nogil=True)
 def _go(
-    x: Ints, want: int, way: int, starts: Ints, cells: Ints, steps: Ints, effect: Ints
+    x: Ints, want: int, way: Any, starts: Ints, cells: Ints, steps: Ints, effect: Ints
 ) -> np.int64:
     """How far a node goes one way, at most as far as wanted: along each move that leads there."""
     gone, moved = np.int64(0), True
@@ -121,9 +135,11 @@ def _go(
     return gone
 
 
-@alone
-@njit(cache=True, nogil=True, parallel=True)
-def wandered(
+@njit(cache=True, nogil=True)
+def _wandered(
+    first: int,
+    end: int,
+    found: Bools,
     tables: Ints,
     rows: Ints,
     nodes: Ints,
@@ -133,11 +149,9 @@ def wandered(
     cells: Ints,
     steps: Ints,
     effects: Ints,
-) -> Bools:
-    """As `proven`, from tables that random moves lead to."""
-    found = np.zeros(len(rows), np.bool_)
-    moves = len(starts) - 1
-    for i in prange(len(rows) if moves else 0):
+) -> None:
+    moves, up, down = len(starts) - 1, np.int64(1), np.int64(-1)
+    for i in range(first, end if moves else first):
         effect, want, kind = effects[nodes[i]], wanted[i], kinds[i]
         x, state = tables[rows[i]].copy(), np.uint64(i + 1)
         here, least, most = np.int64(0), np.int64(0), np.int64(0)
@@ -147,12 +161,19 @@ def wandered(
                 move = np.int64(state >> np.uint64(34)) % moves
                 sign = 1 if state >> np.uint64(33) & np.uint64(1) else -1
                 here += _slide(x, move, sign, starts, cells, steps) * sign * effect[move]
-            most = max(most, here + _go(x.copy(), want, 1, starts, cells, steps, effect))
-            least = min(least, here - _go(x.copy(), want, -1, starts, cells, steps, effect))
+            most = max(most, here + _go(x.copy(), want, up, starts, cells, steps, effect))
+            least = min(least, here - _go(x.copy(), want, down, starts, cells, steps, effect))
             gone = most if kind == RISE else -least if kind == FALL else most - least
             if gone >= want:
                 found[i] = True
                 break
+
+
+def wandered(tables: Ints, rows: Ints, *given: Ints) -> Bools:
+    """As `proven`, from tables that random moves lead to."""
+    found = np.zeros(len(rows), np.bool_)
+    tables = np.ascontiguousarray(tables)
+    spread(_wandered, len(rows), found, tables, rows, *given, each=2_000 * tables.shape[1])
     return found
 
 

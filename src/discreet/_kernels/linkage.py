@@ -1,4 +1,7 @@
-"""Links between released and source records: balancing and permanents."""
+"""Links between released and source records: balancing and permanents.
+
+Small groups take the same steps on whole arrays, in the same order.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from discreet._kernels.tiers import tiered, twin_of
+
 
 @njit(cache=True, nogil=True)
-def balanced(weights: Any, null: Any, outside: Any, rounds: int) -> Any:
+def balanced(weights: Any, null: Any, outside: Any, rounds: Any) -> Any:
     """Scale rows (with their null) and columns (with their outside) in place, towards sums of 1."""
     rows, columns = weights.shape
     for _ in range(rounds):
@@ -57,6 +62,13 @@ def _elsewhere(outside: Any, strange: Any, strangers: float) -> Any:
     return ways
 
 
+def _permanent_steps(weights: Any, *given: Any) -> int:
+    """Whole rows of sets at a time."""
+    rows, columns = weights.shape
+    return int(30 + rows * columns * (4 + (1 << columns) // 100))
+
+
+@tiered(_permanent_steps)
 @njit(cache=True, nogil=True)
 def permanent_links(weights: Any, null: Any, outside: Any, strange: Any, strangers: float) -> Any:
     """Link probabilities by dynamic programming over sets of released records, and the permanent.
@@ -67,7 +79,7 @@ def permanent_links(weights: Any, null: Any, outside: Any, strange: Any, strange
     rows, columns = weights.shape
     full = 1 << columns
     before = np.zeros((rows + 1, full))
-    before[0] = _elsewhere(outside, strange, strangers)
+    before[0] = _elsewhere(outside, strange, float(strangers))
     for j in range(rows):
         for taken in range(full):
             value = before[j, taken] * null[j]
@@ -141,3 +153,92 @@ def one_column(weights: Any, null: Any, outside: Any, strange: Any, strangers: f
     for taken in range(full):
         whole += nobody[taken << 1 | 1] * after[full - 1 - taken]
     return links, whole
+
+
+def _total(first: Any, rest: Any) -> Any:
+    """A sum in order, as a loop takes it."""
+    return np.add.accumulate(np.concatenate([first[None], rest]))[-1]
+
+
+@twin_of(balanced)
+def _balanced(weights: Any, null: Any, outside: Any, rounds: int) -> None:
+    for _ in range(rounds):
+        for rest, lines in ((outside, weights), (null, weights.T)):
+            total = _total(rest, lines)
+            total[~(total > 0)] = 1.0
+            rest /= total
+            lines /= total
+
+
+@twin_of(_elsewhere)
+def _nowhere(outside: Any, strange: Any, strangers: float) -> Any:
+    full = 1 << outside.size
+    ways, fewer, held = np.zeros(full), np.zeros(full), np.zeros(full)
+    orders = 1.0
+    for k in range(outside.size + 1):
+        held[0] = 1.0 if k == 0 else 0.0
+        for low in range(outside.size - 1, -1, -1):  # all sets whose first record it is
+            rest = np.arange(0, full, 2 << low)
+            held[rest | 1 << low] = held[rest] * outside[low] + fewer[rest] * strange[low]
+        ways += orders * held
+        if strangers <= k:
+            break
+        orders *= 1 - k / strangers
+        fewer, held = held, fewer
+    return ways
+
+
+def _joined(sets: Any, null: float, weights: Any, having: Any) -> Any:
+    """Ways to take every set, with one more row; having[i]: the sets with record i."""
+    more = sets * null
+    for i in range(weights.size):
+        more[having[i]] += sets[having[i] ^ 1 << i] * weights[i]
+    return more
+
+
+def _having(columns: int) -> Any:
+    every = np.arange(1 << columns)
+    return [np.flatnonzero(every >> i & 1) for i in range(columns)]
+
+
+@twin_of(permanent_links.kernel)
+def _permanent_links(weights: Any, null: Any, outside: Any, strange: Any, strangers: float) -> Any:
+    rows, columns = weights.shape
+    full, having = 1 << columns, _having(columns)
+    before = np.zeros((rows + 1, full))
+    before[0] = _nowhere(outside, strange, strangers)
+    for j in range(rows):
+        before[j + 1] = _joined(before[j], null[j], weights[j], having)
+    whole = before[rows, full - 1]
+    links, after = np.zeros((rows, columns)), np.zeros(full)
+    after[0] = 1.0
+    for j in range(rows - 1, -1, -1):
+        for i in range(columns):
+            if weights[j, i] > 0 and whole > 0:
+                taken = having[i][::-1] ^ 1 << i
+                value = np.add.accumulate(before[j, taken] * after[(full - 1 ^ 1 << i) ^ taken])
+                links[j, i] = weights[j, i] * value[-1] / whole
+        after = _joined(after, null[j], weights[j], having)
+    return links, whole
+
+
+@twin_of(one_column)
+def _one_column(weights: Any, null: Any, outside: Any, strange: Any, strangers: float) -> Any:
+    rows, columns = weights.shape
+    full, having = 1 << columns - 1, _having(columns - 1)
+    nobody = _nowhere(outside, strange, strangers)
+    before = np.zeros((rows + 1, full))
+    before[0] = nobody[::2]
+    for j in range(rows):
+        before[j + 1] = _joined(before[j], null[j], weights[j, 1:], having)
+    links, after, whole = np.zeros(rows), np.zeros(full), np.float64(0.0)
+    after[0] = 1.0
+    for j in range(rows - 1, -1, -1):
+        if weights[j, 0] > 0:
+            links[j] = weights[j, 0] * np.add.accumulate(before[j] * after[::-1])[-1]
+        whole += links[j]
+        after = _joined(after, null[j], weights[j, 1:], having)
+    return links, _total(np.asarray(whole), nobody[1::2] * after[::-1])
+
+
+balance = tiered(lambda weights, null, outside, rounds: 20 * rounds + weights.size)(balanced)

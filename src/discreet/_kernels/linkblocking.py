@@ -6,7 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
+
+from discreet._kernels.copies import put
+from discreet._kernels.parallel import spread
+from discreet._kernels.tiers import tiered
 
 
 @njit(cache=True, nogil=True)
@@ -20,7 +24,7 @@ def kept_mass(types: Any, tables: Any, sizes: Any, codes: Any, parts: Any, least
     smallest = 1.0
     at = np.zeros(depths + 1, np.int64)
     chance = np.zeros((depths + 1, types.size))
-    chance[0] = types
+    put(chance[0], types)
     for c in range(count):
         total, depth = 0.0, 0
         at[0] = 0
@@ -57,10 +61,10 @@ def _label_chance(code: int, seen: int, same: float, leak: float, gone: float, s
     return leak * share + (same if code == seen else 0.0)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def near_combinations(
-    types: Any, tables: Any, seen: Any, codes: Any, labels: Any, asked: Any, least: float,
-    starts: Any, out: Any,
+@njit(cache=True, nogil=True)
+def _near_combinations(
+    first: int, end: int, types: Any, tables: Any, seen: Any, codes: Any, labels: Any, asked: Any,
+    least: float, starts: Any, out: Any,
 ) -> None:  # fmt: skip
     """Source combinations that may have been masked to each released one, with probabilities by
     type, in which the share of the type is a factor.
@@ -73,7 +77,7 @@ def near_combinations(
     own, same, leak, gone, shown, share, parts = labels
     listed, spans = asked
     fill = places.size > 0
-    for r in prange(seen.shape[0]):
+    for r in range(first, end):
         found = 0
         part = np.empty(types.size)
         for turn in range(2):
@@ -90,7 +94,7 @@ def near_combinations(
                         break
                 if factor <= 0 or upper < least:
                     continue
-                part[:] = types
+                put(part, types)
                 value = 1.0
                 for v in range(codes.shape[1]):
                     value = 0.0
@@ -102,10 +106,16 @@ def near_combinations(
                 if value * upper >= least and value > 0:
                     if fill:
                         places[starts[r] + found] = c
-                        chances[starts[r] + found] = part * factor
+                        for t in range(types.size):
+                            chances[starts[r] + found, t] = part[t] * factor
                     found += 1
         if not fill:
             starts[r + 1] = found
+
+
+def near_combinations(types: Any, tables: Any, seen: Any, *given: Any) -> None:
+    """`_near_combinations` of all released combinations."""
+    spread(_near_combinations, seen.shape[0], types, tables, seen, *given)
 
 
 @njit(cache=True, inline="always")
@@ -215,11 +225,11 @@ def _push(heap: Any, who: Any, size: int, value: float, name: int) -> Any:
     return size + 1, 0.0, name
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def candidates(
-    x: Any, combination: Any, unknown: Any, near: Any, blocks: Any, y: Any, times: Any,
-    radius: float, heights: Any, precisions: Any, whitening: Any, places_of: Any, ranks: Any,
-    top: Any, who: Any, sizes: Any, dropped: Any,
+@njit(cache=True, nogil=True)
+def _candidates(
+    one: int, past: int, x: Any, combination: Any, unknown: Any, near: Any, blocks: Any, y: Any,
+    times: Any, radius: float, heights: Any, precisions: Any, whitening: Any, places_of: Any,
+    ranks: Any, top: Any, who: Any, sizes: Any, dropped: Any,
 ) -> None:  # fmt: skip
     """The sources of largest weight for each released record, and the weight of the others.
 
@@ -235,7 +245,7 @@ def candidates(
     spans_x, spans_y, scales, laws = ranks
     last = strips.shape[1] - 2
     dims = at_x.shape[1]
-    for i in prange(x.shape[0]):
+    for i in range(one, past):
         size, lost = 0, 0.0
         first, end = 0, last - 1
         anywhere = dims == 0 or math.isnan(at_x[i, 0])
@@ -277,6 +287,17 @@ def candidates(
         sizes[i], dropped[i] = size, lost
 
 
+def candidates(x: Any, *given: Any) -> None:
+    """`_candidates` of all released records."""
+    spread(_candidates, x.shape[0], x, *given)
+
+
+def _weight_steps(x: Any, seen: Any, unknown: Any, y: Any, codes: Any, types: Any, *_: Any) -> int:
+    """Every source by type and key."""
+    return int(y.shape[0] * types.size * (2 * x.size + seen.size + 2))
+
+
+@tiered(_weight_steps)
 @njit(cache=True, nogil=True)
 def log_weights(
     x: Any, seen: Any, unknown: Any, y: Any, codes: Any, types: Any, tables: Any, heights: Any,

@@ -6,9 +6,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from discreet._kernels.parallel import alone
+from discreet._kernels.parallel import spread
 from discreet._kernels.tables import Floats, Ints
 
 
@@ -110,15 +110,15 @@ def index(watched: Ints) -> tuple[Ints, Ints]:
     return keys, places
 
 
-@alone
-@njit(cache=True, nogil=True, parallel=True)
-def match_counts(tree: Tree, items: int, seeds: Any, keys: Ints, places: Ints, counts: Any) -> None:
-    """For each seed a random matching, and in its row of `counts` how many items have each key."""
+@njit(cache=True, nogil=True)
+def _match_counts(
+    first: int, end: int, tree: Tree, items: int, seeds: Any, keys: Ints, places: Ints, counts: Any
+) -> None:
     nodes, mask = tree.parents.size, keys.size - 1
     most = 0
     for j in range(nodes):
         most = max(most, tree.groups[j + 1] - tree.groups[j])
-    for draw in prange(seeds.size):
+    for draw in range(first, end):
         key, slots = np.empty(items, np.int64), np.empty(items, np.int32)
         at, ends = np.empty((nodes, items), np.int32), np.empty(most, np.int64)
         state = np.empty(1, np.uint64)
@@ -130,6 +130,12 @@ def match_counts(tree: Tree, items: int, seeds: Any, keys: Ints, places: Ints, c
                 slot = (slot + 1) & mask
             if keys[slot] >= 0:
                 counts[draw, places[slot]] += 1
+
+
+def match_counts(tree: Tree, items: int, seeds: Any, keys: Ints, places: Ints, counts: Any) -> None:
+    """For each seed a random matching, and in its row of `counts` how many items have each key."""
+    given = (tree, items, seeds, keys, places, counts)
+    spread(_match_counts, seeds.size, *given, each=50 * items)
 
 
 @njit(cache=True, nogil=True)
@@ -154,19 +160,12 @@ def _log(n: int, logs: Floats) -> Any:
     return (n + 0.5) * math.log(n) - n + 0.9189385332046727 + 1 / (12 * n)
 
 
-@alone
-@njit(cache=True, nogil=True, parallel=True)
-def chain(
-    nodes: Any, separators: Any, orders: Any, low: Ints, starts: Ints, logs: Floats, mass: Floats
-) -> None:
-    """The distribution of each cell's count along its tree: hypergeometric after hypergeometric.
-
-    Of `nodes[i, c]` items in the smallest node, each further one keeps some:
-    m' ~ Hypergeometric(separator, m, node). `orders[r]` lists the edges and nodes in an order that
-    starts from node r; `logs` are the first log factorials. Into `mass` from starts[i] on, for
-    counts from low[i] on.
-    """
-    for i in prange(low.size):
+@njit(cache=True, nogil=True)
+def _chain(
+    first: int, end: int, nodes: Any, separators: Any, orders: Any, low: Ints, starts: Ints,
+    logs: Floats, mass: Floats,
+) -> None:  # fmt: skip
+    for i in range(first, end):
         root = np.argmin(nodes[i])
         top = nodes[i, root]
         p, q = np.zeros(top + 1), np.zeros(top + 1)
@@ -191,3 +190,16 @@ def chain(
         sum_ = p.sum()
         for k in range(starts[i + 1] - starts[i]):
             mass[starts[i] + k] = p[low[i] + k] / sum_
+
+
+def chain(
+    nodes: Any, separators: Any, orders: Any, low: Ints, starts: Ints, logs: Floats, mass: Floats
+) -> None:
+    """The distribution of each cell's count along its tree: hypergeometric after hypergeometric.
+
+    Of `nodes[i, c]` items in the smallest node, each further one keeps some:
+    m' ~ Hypergeometric(separator, m, node). `orders[r]` lists the edges and nodes in an order that
+    starts from node r; `logs` are the first log factorials. Into `mass` from starts[i] on, for
+    counts from low[i] on.
+    """
+    spread(_chain, low.size, nodes, separators, orders, low, starts, logs, mass, each=20_000)

@@ -36,7 +36,8 @@ def _grouped(tree: Any, k: int) -> Any:
     groups, near = np.zeros(len(tree.rows), np.int64), np.empty(k, np.int64)
     centre, anchor = _centroid(tree), _centroid(tree)
     places, gaps = outermost(tree, anchor)
-    group, work, start = 0, 0, 0
+    group: Any = np.int64(0)
+    work, start = 0, 0
     while tree.counts[1] >= 2 * k:
         two = tree.counts[1] >= 3 * k
         centre = _centroid(tree)
@@ -70,7 +71,7 @@ def _centroid(tree: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _form(tree: Any, near: Any, groups: Any, group: int) -> int:
+def _form(tree: Any, near: Any, groups: Any, group: Any) -> Any:
     """The nearest become a group; the number of the next one."""
     for place in near:
         groups[tree.rows[place]] = group

@@ -7,6 +7,8 @@ Sum r is over cells[start[r] : start[r + 1]]; sums over the same non-zero cells 
 import numpy as np
 from numba import njit
 
+from discreet._kernels.copies import put
+
 
 @njit(cache=True, nogil=True)
 def _seen(x, start, cells, marks, table, seen, sums, prints):
@@ -149,7 +151,7 @@ def walk(
                 if pair:
                     x[other] += up
         if (turn + 1) % every == 0 and (turn + 1) // every <= kept:
-            out[(turn + 1) // every - 1] = x
+            put(out[(turn + 1) // every - 1], x)
     return accepted if begun and first < turns // 10 else -1
 
 
@@ -199,12 +201,12 @@ def draw(dice, upto, own, total, start, cells, seen, first, lower, upper, move, 
                 break
             if start[r + 1] - start[r] < 2:
                 continue
-            n, sum_key = 0, 0.0
+            n, sum_key = np.int64(0), 0.0
             for k in range(start[r], start[r + 1]):
                 n += x[cells[k]]
                 sum_key += key[cells[k]]
             good = n + _noise(n, sum_key % 1.0, first, upper, move) == seen[r]
         if good:
-            found[number] = x
+            put(found[number], x)
             number += 1
     return number

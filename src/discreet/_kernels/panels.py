@@ -6,12 +6,15 @@ its ends, and the function at its start.
 """
 
 import math
+from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from discreet._kernels.betabinomial import EXACT, _ways
+from discreet._kernels.parallel import spread
 
+EACH = 20_000  # steps of a cell
 ROOM = 512  # panels of one cell
 NEGLIGIBLE = 1e-14
 CLOSE, CLOSER = 1e-8, 1e-11  # where the probabilities are smooth, and where they have a pole
@@ -43,11 +46,11 @@ def _panel(start, k, limit, rest, a, b, constant, y, scale, power, nodes, weight
     return chance, value, abs(chance - less), abs(value - short)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def power_mean(rest, a, b, y, upto, scale, power, nodes, weights, fewer, mode, wide):
-    """E (1 + (y + T) / scale)^-power over T <= upto; rows of `nodes` and of weights are by k."""
-    out = np.empty(len(rest))
-    for i in prange(len(rest)):
+@njit(cache=True, nogil=True)
+def _power_mean(
+    begin, past, rest, a, b, y, upto, scale, power, nodes, weights, fewer, mode, wide, out
+):
+    for i in range(begin, past):
         m, c, d = rest[i], a[i], b[i]
         constant = _ways(m, c + d)
         limit, near = min(upto[i], int(m)), min(mode[i], upto[i])
@@ -103,4 +106,40 @@ def power_mean(rest, a, b, y, upto, scale, power, nodes, weights, fewer, mode, w
                 break
             many = fresh
         out[i] = value / chance if limit == m else value
+
+
+def power_mean(
+    rest: Any,
+    a: Any,
+    b: Any,
+    y: Any,
+    upto: Any,
+    scale: Any,
+    power: Any,
+    nodes: Any,
+    weights: Any,
+    fewer: Any,
+    mode: Any,
+    wide: Any,
+) -> Any:
+    """E (1 + (y + T) / scale)^-power over T <= upto; rows of `nodes` and of weights are by k."""
+    out = np.empty(len(rest))
+    spread(
+        _power_mean,
+        len(rest),
+        rest,
+        a,
+        b,
+        y,
+        upto,
+        scale,
+        power,
+        nodes,
+        weights,
+        fewer,
+        mode,
+        wide,
+        out,
+        each=EACH,
+    )
     return out

@@ -1,21 +1,55 @@
-"""Kernels that use every core run one at a time: not every threading layer of numba bears two."""
+"""Kernels on every core: loops of numba's own, one at a time, and threads for those without."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from functools import wraps
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, wraps
+from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
+ENOUGH = 200_000  # steps that are worth a second thread
+PARTS = 4  # of the work for each thread, so that none waits long for another
 _RUNNING = Lock()
 
 
 def alone(kernel: Kernel) -> Kernel:
+    """Not every threading layer of numba bears two parallel loops at once."""
+
     @wraps(kernel)
     def run(*given: Any) -> Any:
         with _RUNNING:
             return kernel(*given)
 
     return run  # type: ignore[return-value]
+
+
+def spread(
+    kernel: Callable[..., Any], length: int, *given: Any, each: float = ENOUGH, share: int = 0
+) -> None:
+    """kernel(first, end, ...) over all of range(length), in threads: each part changes its own.
+
+    A loop that numba makes parallel takes several times as long to compile. One thread does what
+    is little: `each` is about how many steps one turn takes. `share`: turns at a time.
+    """
+    from numba import get_num_threads
+
+    threads = min(get_num_threads(), length)
+    if threads < 2 or length * each < ENOUGH:
+        kernel(0, length, *given)
+        return
+    parts = -(-length // share) if share else min(length, PARTS * threads)
+    ends = [length * part // parts for part in range(parts + 1)]
+    pool = _pool(os.getpid(), threads)
+    for part in [pool.submit(kernel, *span, *given) for span in pairwise(ends)]:
+        part.result()
+
+
+@cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """Threads of one process: those of another do not come along with a fork."""
+    return ThreadPoolExecutor(threads)

@@ -5,13 +5,16 @@ over records is a handful of vector instructions: `data[r, 0]` are lower, `data[
 each digit of a record number the parts of a sum lie `step` apart, and the sum itself behind them.
 """
 
-import numpy as np
-from numba import njit, prange
+from typing import Any
 
-from discreet._kernels.parallel import alone
+import numpy as np
+from numba import njit
+
+from discreet._kernels.parallel import spread
 
 LANES = 32
 MOST_BITS = 62
+SHARE = 16  # chunks or tiles at a time: some take much longer than others
 HALF, QUARTER, ZERO = np.uint64(32), np.uint64(16), np.uint64(0)
 LOW_32, LOW_16 = np.uint64(0x00000000FFFFFFFF), np.uint64(0x0000FFFF0000FFFF)
 
@@ -39,7 +42,7 @@ def _pair(data, a, b, p, store):
     return (differ_a != 0) | (differ_b != 0) << 1 | (differ_p != 0) << 2
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _family(data, base, step, count, store):
     """A sum of any number of parts; bits say which of them change, the last one the sum."""
     kind = data.dtype.type
@@ -74,14 +77,14 @@ def _family(data, base, step, count, store):
     return bits
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _changes(data, base, step, count):
     if count == 2:
         return _pair(data, base, base + step, base + 2 * step, False)
     return _family(data, base, step, count, False)
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _store(data, base, step, count):
     if count == 2:
         _pair(data, base, base + step, base + 2 * step, True)
@@ -99,7 +102,7 @@ def _swap(block, a, b, side, shift, mask):
         block[a, side, w] = high ^ (moved << shift)
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _transpose(block, lanes):
     """Rows become lanes and lanes rows, in place: five rounds of exchanges of halves.
 
@@ -128,7 +131,7 @@ def _transpose(block, lanes):
                 _swap(block, row, row + 1, side, HALF, LOW_32)
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _settle_inside(words, records, number, steps, counts, size, crosswise, block, changed):
     """The sums inside up to LANES records, laid crosswise so that a lane is a record.
 
@@ -167,7 +170,7 @@ def _settle_inside(words, records, number, steps, counts, size, crosswise, block
     return found
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _settle_between(
     data, stamp, start, apart, rows, width, steps, counts, last, tick, marks, share
 ):
@@ -201,13 +204,13 @@ def _settle_between(
     return found
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _settle_changed(data, words, stamp, start, rows, last, tick, inner, counts, size, marks, share):
     """The sums inside those records of a chunk that changed after `last`."""
     block = np.zeros((LANES, 2, words.shape[2]), np.uint64)
     crosswise = block.view(data.dtype)
     records, changed = np.empty(LANES, np.int64), np.zeros(LANES, np.bool_)
-    number, found = 0, 0
+    number, found = np.int64(0), 0
     for i in range(rows + 1):
         if i < rows and stamp[start + i] > last:
             records[number] = start + i
@@ -225,9 +228,10 @@ def _settle_changed(data, words, stamp, start, rows, last, tick, inner, counts, 
     return found
 
 
-@alone
-@njit(cache=True, nogil=True, parallel=True)
-def sweep_chunks(
+@njit(cache=True, nogil=True)
+def _sweep_chunks(
+    first,
+    end,
     data,
     words,
     stamp,
@@ -243,9 +247,8 @@ def sweep_chunks(
     marks,
     width,
 ):
-    """Settle every dirty chunk of contiguous records; marks the tiles that it changed."""
     digits = len(steps)
-    for k in prange(len(dirty)):
+    for k in range(first, end):
         if dirty[k]:
             dirty[k] = 0
             tick, start, inside = clock, k * chunk, 1
@@ -253,7 +256,18 @@ def sweep_chunks(
                 between = 1
                 while between:
                     between = _settle_between(
-                        data, stamp, start, 1, chunk, 1, steps, counts, last[k], tick, marks, width
+                        data,
+                        stamp,
+                        start,
+                        1,
+                        chunk,
+                        1,
+                        steps,
+                        counts,
+                        last[k],
+                        tick,
+                        marks,
+                        width,
                     )
                     tick += digits
                 tick += 1
@@ -274,11 +288,29 @@ def sweep_chunks(
                 last[k, digits] = tick
 
 
-@alone
-@njit(cache=True, nogil=True, parallel=True)
-def sweep_tiles(data, stamp, chunk, rows, steps, counts, dirty, last, clock, marks, width):
-    """Settle every dirty tile of `width` columns across the chunks; marks the chunks."""
-    for t in prange(len(dirty)):
+def sweep_chunks(
+    data: Any,
+    words: Any,
+    stamp: Any,
+    chunk: Any,
+    steps: Any,
+    counts: Any,
+    inner: Any,
+    inner_counts: Any,
+    size: Any,
+    dirty: Any,
+    *rest: Any,
+) -> None:
+    """Settle every dirty chunk of contiguous records; marks the tiles that it changed."""
+    given = (data, words, stamp, chunk, steps, counts, inner, inner_counts, size, dirty, *rest)
+    spread(_sweep_chunks, len(dirty), *given, each=1_000 * len(data) / len(dirty), share=SHARE)
+
+
+@njit(cache=True, nogil=True)
+def _sweep_tiles(
+    first, end, data, stamp, chunk, rows, steps, counts, dirty, last, clock, marks, width
+):
+    for t in range(first, end):
         if dirty[t]:
             dirty[t] = 0
             tick, found = clock, 1
@@ -299,6 +331,14 @@ def sweep_tiles(data, stamp, chunk, rows, steps, counts, dirty, last, clock, mar
                     1,
                 )
                 tick += len(steps)
+
+
+def sweep_tiles(
+    data: Any, stamp: Any, chunk: Any, rows: Any, steps: Any, counts: Any, dirty: Any, *rest: Any
+) -> None:
+    """Settle every dirty tile of `width` columns across the chunks; marks the chunks."""
+    given = (data, stamp, chunk, rows, steps, counts, dirty, *rest)
+    spread(_sweep_tiles, len(dirty), *given, each=1_000 * len(data) / len(dirty), share=SHARE)
 
 
 @njit(cache=True, nogil=True)

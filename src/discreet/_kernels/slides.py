@@ -10,6 +10,8 @@ that the walk is reversible.
 import numpy as np
 from numba import njit
 
+from discreet._kernels.copies import put
+
 
 @njit(cache=True, nogil=True)
 def _add(a, b, parts, dealt, sign, codes, strides, step, touched, number):
@@ -109,5 +111,5 @@ def slide(
             x[cells[k]] += by_cell[cells[k]] * far
             by_cell[cells[k]] = 0
         if (turn + 1) % every == 0 and kept < len(out):
-            out[kept] = x
+            put(out[kept], x)
             kept += 1

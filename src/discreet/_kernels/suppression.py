@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from discreet._kernels.copies import put
+
 
 @njit(cache=True, nogil=True)
 def rows_of(choice, layout, rows, signs):
@@ -152,7 +154,7 @@ def cheapest(
         far_enough = up >= need[0] and down >= need[1] and up + down >= need[2]
         if total < np.inf and far_enough and (total < least or up + down > far):
             least, far, low, high = total, up + down, down, up
-            best[:] = choice
+            put(best, choice)
             if total == 0:
                 break
         at[v] += 1
@@ -193,7 +195,7 @@ def cheapest(
             v = (v + 1) % variables
         if own < least or (own == least and own_far > far):
             least, far, low, high = own, own_far, own_low, own_high
-            best[:] = choice
+            put(best, choice)
     return least, low, high
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from discreet._kernels.copies import put
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -91,15 +93,33 @@ def settle(net: Net, low: Ints, high: Ints) -> bool:
     queued = np.ones(relations, np.bool_)
     status = STOPPED
     while status == STOPPED:
-        before = high.sum() - low.sum()
+        before = _spread(low, high)
         status = _settle(net, low, high, queue, queued, ends)
         if status == STOPPED:
-            if high.sum() - low.sum() == before:
+            if _spread(low, high) == before:
                 break
             ends[0], ends[1] = 0, relations
             for r in range(relations):
                 queue[r], queued[r] = r, True
     return status != FAILED
+
+
+@njit(cache=True, nogil=True)
+def _met(low: Ints, high: Ints, columns: int) -> bool:
+    """Have all columns one value?"""
+    c = 0
+    while c < columns and low[c] == high[c]:
+        c += 1
+    return c == columns
+
+
+@njit(cache=True, nogil=True)
+def _spread(low: Ints, high: Ints) -> int:
+    """All widths together."""
+    total = 0
+    for node in range(low.size):
+        total += high[node] - low[node]
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -110,7 +130,7 @@ def _set(
     low[node] = high[node] = value
     _note(net, node, queue, queued, ends)
     status = _settle(net, low, high, queue, queued, ends)
-    if status == STOPPED and (low[: net.columns] == high[: net.columns]).all():
+    if status == STOPPED and _met(low, high, net.columns):
         return settle(net, low, high)  # what counts as a solution is checked to the end
     return status != FAILED
 
@@ -124,7 +144,7 @@ def _open(order: Ints, place: int, low: Ints, high: Ints) -> int:
 
 @njit(cache=True, nogil=True)
 def _line(
-    net: Net, node: int, low: Any, high: Any, level: int, queue: Ints, queued: Any, ends: Ints
+    net: Net, node: int, low: Any, high: Any, level: Any, queue: Ints, queued: Any, ends: Ints
 ) -> int:
     """How far the solutions go from one end of a node's bounds to the other, or -1 if unproven.
 
@@ -134,10 +154,11 @@ def _line(
     """
     length = high[level, node] - low[level, node]
     for up, value in ((1, low[level, node]), (2, high[level, node])):
-        low[level + up], high[level + up] = low[level], high[level]
+        put(low[level + up], low[level])
+        put(high[level + up], high[level])
         if not _set(net, node, value, low[level + up], high[level + up], queue, queued, ends):
             return -1
-        if (low[level + up, : net.columns] != high[level + up, : net.columns]).any():
+        if not _met(low[level + up], high[level + up], net.columns):
             return -1
     for c in range(net.columns):
         if (low[level + 2, c] - low[level + 1, c]) % length:
@@ -175,17 +196,17 @@ def walk(
             place = _open(order, stack[level - 1, 0] if level else 0, low[level], high[level])
             length = 0
             if place == order.size:
-                low[level + 1, :n] = low[level, :n]
+                put(low[level + 1], low[level, :n])
             elif place == last:
                 length = _line(net, order[place], low, high, level, queue, queued, ends)
                 budget -= 2
             else:
                 length = -1
             if length >= 0:
-                lines[found, :n] = low[level + 1, :n]
-                lines[found, n : 2 * n] = 0
-                if length:
-                    lines[found, n : 2 * n] = (low[level + 2, :n] - low[level + 1, :n]) // length
+                put(lines[found], low[level + 1, :n])
+                for c in range(n):
+                    step = low[level + 2, c] - low[level + 1, c] if length else 0
+                    lines[found, n + c] = step // length if length else 0
                 lines[found, 2 * n] = length
                 found += 1
                 level -= 1
@@ -197,7 +218,8 @@ def walk(
             continue
         stack[level, 1] += 1
         budget -= 1
-        low[level + 1], high[level + 1] = low[level], high[level]
+        put(low[level + 1], low[level])
+        put(high[level + 1], high[level])
         if _set(net, node, value, low[level + 1], high[level + 1], queue, queued, ends):
             level += 1
             state[1] = 1
@@ -217,7 +239,9 @@ def last_free(matrix: Any, prime: int) -> int:
     basis = np.zeros((min(rows, columns), rows), np.int64)
     pivots = np.zeros(len(basis), np.int64)
     for rank, column in enumerate(range(columns - 1, -1, -1)):
-        vector = matrix[:, column].copy()
+        vector = np.empty(rows, np.int64)
+        for i in range(rows):
+            vector[i] = matrix[i, column]
         for k in range(rank):
             factor = vector[pivots[k]]
             if factor:
@@ -237,5 +261,6 @@ def last_free(matrix: Any, prime: int) -> int:
             power = power * power % prime
             exponent >>= 1
         pivots[rank] = pivot
-        basis[rank] = vector * inverse % prime
+        for i in range(rows):
+            basis[rank, i] = vector[i] * inverse % prime
     return -1

@@ -1,7 +1,11 @@
 """Moves between arrays with the same sums: walks, what a move can touch, what it must keep."""
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+
+from discreet._kernels.copies import put
 
 LACK, AIM = 4.0, 3.0  # how unlikely it is to lack a person more, to move away from the goal
 LEAST = -2  # a cell does not fall further
@@ -136,6 +140,15 @@ def _cube(starts):
 
 
 @njit(cache=True, nogil=True)
+def _nowhere(number):
+    """Places in a list, of cells that are not in it."""
+    places = np.empty(number, np.int64)
+    for c in range(number):
+        places[c] = -1
+    return places
+
+
+@njit(cache=True, nogil=True)
 def _flip(c, digits, sizes, steps, shift):
     """How far each of the digits of a cell goes to another random value; how many they are."""
     for j in range(len(digits)):
@@ -170,9 +183,8 @@ def walk(x, sizes, steps, members, starts, urn, tries, seed, low, high):
     `urn`. Returns how many were made.
     """
     np.random.seed(seed)
-    where = np.full(len(x), -1, np.int64)
-    filled = np.empty(len(x), np.int64)
-    number, made = 0, 0
+    where, filled = _nowhere(len(x)), np.empty(len(x), np.int64)
+    number, made = np.int64(0), 0
     for c in range(len(x)):
         if x[c] > 0:
             where[c], filled[number] = number, c
@@ -210,9 +222,8 @@ def stride(x, sizes, steps, members, starts, urn, tries, every, seed, cost, goal
     `goal`, it is noted and the walk ends.
     """
     np.random.seed(seed)
-    where = np.full(len(x), -1, np.int64)
-    filled = np.empty(len(x), np.int64)
-    number, noted, value = 0, 0, np.int64(0)
+    where, filled = _nowhere(len(x)), np.empty(len(x), np.int64)
+    number, noted, value = np.int64(0), 0, np.int64(0)
     for c in range(len(x)):
         if x[c] > 0:
             where[c], filled[number] = number, c
@@ -256,32 +267,49 @@ def stride(x, sizes, steps, members, starts, urn, tries, every, seed, cost, goal
                 x[e] += far if odd[m] else -far
                 number = _refill(e, x[e] > 0, where, filled, number)
         if every and t % every == 0:
-            found[noted] = x
+            put(found[noted], x)
             noted += 1
     if value <= goal and noted < len(found):
-        found[noted] = x
+        put(found[noted], x)
         noted += 1
     return noted
 
 
-@njit(cache=True, nogil=True)
-def dip(x, sizes, steps, members, starts, urn, tries, seed, cost, goal, closed):
+def dip(
+    x: Any,
+    sizes: Any,
+    steps: Any,
+    members: Any,
+    starts: Any,
+    urn: Any,
+    tries: Any,
+    seed: Any,
+    cost: Any,
+    goal: Any,
+    closed: Any,
+) -> Any:
     """Try single moves of `walk` on which cells may fall below zero, until the goal is reached.
 
     A move is made by chance: the less likely, the more people are lacking after it than before, and
     the more it costs. Cells that lack somebody, and cells with a cost, are tried more often than
     others. Returns whether `x` has costs of at most `goal`, and nobody is lacking.
     """
+    aims, weight = np.flatnonzero(cost), AIM / max(np.abs(cost).max(), 1)
+    given = (x, sizes, steps, members, starts, urn, tries, seed, cost, goal, closed)
+    return _dip(*given, aims, weight)
+
+
+@njit(cache=True, nogil=True)
+def _dip(x, sizes, steps, members, starts, urn, tries, seed, cost, goal, closed, aims, weight):
     np.random.seed(seed)
     filled, lacking = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
-    place, gap = np.full(len(x), -1, np.int64), np.full(len(x), -1, np.int64)
-    number, gaps, lack, value = 0, 0, 0, np.int64(0)
+    place, gap = _nowhere(len(x)), _nowhere(len(x))
+    number, gaps, lack, value = np.int64(0), np.int64(0), 0, np.int64(0)
     for c in range(len(x)):
         value += cost[c] * x[c]
         if x[c] > 0:
             place[c], filled[number] = number, c
             number += 1
-    aims, weight = np.flatnonzero(cost), AIM / max(np.abs(cost).max(), 1)
     shift, corner, odd = _cube(starts)
     for _ in range(tries):
         chance, up = np.random.random(), False

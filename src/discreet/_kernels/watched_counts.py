@@ -216,7 +216,7 @@ def is_wide(search, s):
     i = place(memory.keys, s)
     if memory.keys[i] != EMPTY:
         return memory.least[i] >= beta
-    _make_room(memory, 1)
+    _make_room(memory, np.int64(1))
     rest = s
     while rest:  # a part that is known not to be wide saves the counting
         part = place(memory.keys, s & ~(rest & -rest))

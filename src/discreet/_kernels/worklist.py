@@ -6,18 +6,19 @@ from numba import njit
 from discreet._kernels.shuttle import LANES, MOST_BITS, _changes, _settle_inside, _store
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _keep(data, r, saved, places, epochs, epoch, number):
     """Remember a record before its first change in this epoch."""
     if epochs[r] != epoch:
         epochs[r] = epoch
         places[number] = r
-        saved[number] = data[r]
+        for j in range(LANES):
+            saved[number, 0, j], saved[number, 1, j] = data[r, 0, j], data[r, 1, j]
         number += 1
     return number
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _too_narrow(data, r, lanes, floor):
     """Is a node of the record that `lanes` names in bits narrower than `floor`, or crossed?"""
     for j in range(LANES):
@@ -26,7 +27,7 @@ def _too_narrow(data, r, lanes, floor):
     return False
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _push(r, bits, queue, tail, waiting, pending):
     pending[r] |= bits
     if not waiting[r]:
@@ -68,7 +69,7 @@ def propagate(
     block = np.zeros((LANES, 2, words.shape[2]), np.uint64)
     crosswise = block.view(data.dtype)
     batch, changed = np.empty(LANES, np.int64), np.zeros(LANES, np.bool_)
-    head, tail, held = 0, 0, True
+    head, tail, held = 0, np.int64(0), True
     for r in seeds:
         tail = _push(r, everything, queue, tail, waiting, pending)
         held = held and not _too_narrow(data, r, targets[r], floor)
@@ -76,7 +77,7 @@ def propagate(
         r = queue[head]
         if pending[r] & inside:
             # the sums inside the next records together: a lane is a record
-            ahead, look = 0, head
+            ahead, look = np.int64(0), head
             for _ in range(2 * LANES):
                 if ahead == LANES or look == tail:
                     break
@@ -125,4 +126,5 @@ def propagate(
 def restore(data, saved, places, number):
     """Put every saved record back."""
     for i in range(number):
-        data[places[i]] = saved[i]
+        for j in range(LANES):
+            data[places[i], 0, j], data[places[i], 1, j] = saved[i, 0, j], saved[i, 1, j]

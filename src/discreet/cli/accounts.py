@@ -74,7 +74,10 @@ def list_command(database: str, as_json: bool) -> None:
 @password_option
 @database_option
 def password_command(name: str, from_stdin: bool, database: str) -> None:
-    """Give an account another password; it is logged out everywhere, its keys stay."""
+    """Give an account another password.
+
+    It is logged out everywhere; its keys stay.
+    """
     with _accounts(database) as accounts:
         user = accounts.find(name)
         accounts.change_password(user.id, _password(from_stdin))
@@ -86,7 +89,10 @@ def password_command(name: str, from_stdin: bool, database: str) -> None:
 @click.argument("address", required=False)
 @database_option
 def email_command(name: str, address: str | None, database: str) -> None:
-    """Say where notices for an account go; without an address there are none."""
+    """Say where notices for an account go.
+
+    Without an address there are none.
+    """
     _with_user(database, name, lambda accounts, id: accounts.set_email(id, address))
     click.echo(f"{name} has {'a new' if address else 'no'} e-mail address", err=True)
 
@@ -95,7 +101,10 @@ def email_command(name: str, address: str | None, database: str) -> None:
 @click.argument("name")
 @database_option
 def no_factor_command(name: str, database: str) -> None:
-    """Remove an account's second factor, if the device and the recovery codes are lost."""
+    """Remove an account's second factor.
+
+    For when the device and the recovery codes are lost.
+    """
 
     def remove(accounts: Accounts, user_id: int) -> None:
         from discreet.server.people.actors import By
@@ -150,7 +159,10 @@ def key_command(user: str, name: str, database: str) -> None:
 @click.argument("key", type=click.IntRange(1))
 @database_option
 def revoke_command(key: int, database: str) -> None:
-    """End a key, by its number: that in `list`, and in dk_NUMBER_..."""
+    """End a key, by its number.
+
+    It is the one in `list`, and after dk_ in the key.
+    """
     with _accounts(database) as accounts:
         accounts.revoke_key(key)
     click.echo(f"key {key} is revoked", err=True)

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_file, data_options, large_option, read_data, read_policy
+from discreet.cli.options import (
+    data_file,
+    data_options,
+    effort_options,
+    large_option,
+    read_data,
+    read_policy,
+)
 from discreet.cli.sheets import MEASURE, measured, read_office, sheet_options
 from discreet.cli.showing import page_options, show, writable
 
@@ -38,6 +45,7 @@ from discreet.cli.showing import page_options, show, writable
     help="Write report, charts (PNG, SVG), tables (CSV, Excel).",
 )
 @click.option("--against", metavar="FILE", help="Compare with the JSON of an earlier assessment.")
+@effort_options
 @page_options
 @click.pass_context
 def assess_command(
@@ -52,6 +60,8 @@ def assess_command(
     html: str | None,
     export: str | None,
     against: str | None,
+    effort: float,
+    seconds: float,
     as_json: bool,
     **data: Any,
 ) -> None:
@@ -63,7 +73,8 @@ def assess_command(
     if tables or measured(**columns):
         if export or against or large:
             raise click.UsageError("--export, --against and --large go with --release.")
-        _batch(ctx, release, tables, released, policy, changes, html, as_json, **data, **columns)
+        data |= columns | {"effort": effort, "seconds": seconds}
+        _batch(ctx, release, tables, released, policy, changes, html, as_json, **data)
         return
     if release is None:
         raise click.UsageError("Missing option '--release', or '--tables'.")
@@ -78,7 +89,8 @@ def assess_command(
     with working("assessing"):
         out = " + ".join(released) if released else None
         file = data_file(data["data"])
-        found = assess(table, release, office, released=out, large=large, data=file)
+        work: Any = {"effort": effort, "seconds": seconds}
+        found = assess(table, release, office, released=out, large=large, data=file, **work)
     if export:
         from discreet.report.export import export as export_all
 
@@ -103,6 +115,8 @@ def _batch(
     changes: tuple[str, ...],
     html: str | None,
     as_json: bool,
+    effort: float,
+    seconds: float,
     **data: Any,
 ) -> None:
     """Sheets with totals, one by one and together."""
@@ -114,7 +128,13 @@ def _batch(
     found = read_office(tables=tables, release=release, released=released, **data)
     with working("assessing"):
         judged = judge_batch(
-            found.records, found.sheets, office, out=found.out, data=data_file(data["data"])
+            found.records,
+            found.sheets,
+            office,
+            out=found.out,
+            data=data_file(data["data"]),
+            effort=effort,
+            seconds=seconds,
         )
     show(judged, html=html, document=judged.to_json() if as_json else None)
     ctx.exit(0 if judged.verdict is Verdict.PASS else 1)

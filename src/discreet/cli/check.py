@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 )
 @click.option("--count", metavar="COLUMN", help="DATA has one cell a row, counted here.")
 @click.option("--codebook", metavar="FILE", help="TOML: categories, roles, hierarchies.")
-@click.option("--table", metavar="NAME", help="The table of a database URL.")
+@click.option("--table", metavar="NAME", help="Of a database or a file: its table, sheet or frame.")
 @click.option(
     "--impossible",
     multiple=True,

@@ -70,7 +70,7 @@ def choose_command(
     as_json: bool,
     **data: Any,
 ) -> None:
-    """Which release to choose: the most useful one within a risk limit.
+    """Which release to choose: the most useful within a limit.
 
     A users file names intruders and scientists: what each wants to know, believes and does. Risk is
     what the agency loses by the worst intruder, utility what scientists do not lose. The map shows

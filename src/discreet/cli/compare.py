@@ -52,7 +52,7 @@ def compare_command(
     as_json: bool,
     **data: Any,
 ) -> None:
-    """Which mask to choose: the most useful one within a risk limit.
+    """Which mask to choose: the most useful within a limit.
 
     Every mask of a masks file is made, attacked by an intruder who knows it, and weighed. The map
     shows risk and utility of all, the choice and why.
@@ -90,6 +90,7 @@ def reading(data: dict[str, Any], *, of_table: bool) -> dict[str, Any]:
         "table": given["table"],
         "records": given["records"],
         "columns": names,
+        "without": given["without"],
     }
 
 

@@ -33,7 +33,10 @@ def count_command(
     as_json: bool,
     **data: Any,
 ) -> None:
-    """How many tables have the released margins: the intruder's doubt about the whole."""
+    """How many tables have the released margins.
+
+    It measures an intruder's doubt about the whole table.
+    """
     from discreet.intruder.tables.count import count
     from discreet.release.release import Release
 

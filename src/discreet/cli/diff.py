@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from discreet.cli.again import again
 from discreet.cli.options import print_json
 from discreet.cli.showing import page_options
 
@@ -12,17 +13,23 @@ from discreet.cli.showing import page_options
 @click.argument("old")
 @click.argument("new")
 @page_options
-def diff_command(old: str, new: str, html: str | None, as_json: bool) -> None:
-    """Compare two assessments, OLD and NEW, as written by assess --json."""
+@click.pass_context
+def diff_command(
+    ctx: click.Context, /, old: str, new: str, html: str | None, as_json: bool
+) -> None:
+    """What changed between two assessments.
+
+    OLD and NEW are files as written by assess --json.
+    """
     from discreet.report.compare import diff
 
-    comparison = diff(old, new)
+    comparison, how = diff(old, new), again(ctx)
     if html:
         from discreet.report.html import write_html
 
-        write_html(comparison, html, files={"New": new, "Old": old})
+        write_html(comparison, html, files={"New": new, "Old": old}, again=how)
     if as_json:
-        print_json(comparison.to_json())
+        print_json(comparison.to_json() | ({"again": how} if how else {}))
     else:
         click.echo(str(comparison))
         if html:

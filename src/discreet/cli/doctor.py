@@ -109,9 +109,7 @@ def _places() -> list[Finding]:
     import tempfile
     from pathlib import Path
 
-    import discreet
-
-    home = Path(next(iter(discreet.__path__))) / "_kernels"
+    home = Path(__file__).parents[1] / "_kernels"
     cache = Path(os.environ.get("NUMBA_CACHE_DIR") or home)
     writable = os.access(cache if cache.exists() else cache.parent, os.W_OK)
     kept = "kept here" if writable else "built anew each time: set NUMBA_CACHE_DIR to a folder"
@@ -128,10 +126,12 @@ def _known_answer() -> Finding:
     what = "a known answer"
     data, formula, expected = KNOWN
     try:
-        import discreet as dc
+        from discreet.intruder.bounds.bounder import bounds
+        from discreet.release.release import Release
+        from discreet.table.load import load
 
-        table = dc.load(data)
-        found = dc.bounds(dc.Release.margins(table, formula), table.small())
+        table = load(data)
+        found = bounds(Release.margins(table, formula), table.small())
     except Exception as error:  # noqa: BLE001 whatever is wrong is what is asked
         return Finding(what, False, True, f"{type(error).__name__}: {error}")
     got = f"{found.lower[0]}-{found.upper[0]}"

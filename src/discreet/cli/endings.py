@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +23,7 @@ class Ended(click.ClickException):
     """One sentence on standard error."""
 
     def show(self, file: Any = None) -> None:
-        click.echo(f"discreet: {self.message}", err=True)
+        say(self.message)
 
 
 class WrongInput(Ended):
@@ -39,6 +41,60 @@ class Interrupted(Ended):
 
     def show(self, file: Any = None) -> None:
         say_interrupted()
+
+
+def say(sentence: str) -> None:
+    """On standard error."""
+    click.echo(f"discreet: {sentence}", err=True)
+
+
+@contextmanager
+def spoken_warnings() -> Iterator[None]:
+    """A warning of this program is a sentence, said once, without a path; one of a library is for
+    those who look for a defect."""
+    shown, said = warnings.showwarning, set[str]()
+
+    def speak(message: Any, category: Any, *place: Any, **more: Any) -> None:
+        if not category.__module__.startswith("discreet."):
+            if _debugging():
+                shown(message, category, *place, **more)
+        elif (sentence := str(message)) not in said:
+            said.add(sentence)
+            say(sentence)
+
+    warnings.showwarning = speak
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
+
+
+@contextmanager
+def closed_pipes() -> Iterator[None]:
+    """Whoever reads the output may close it: that is no verdict, wherever it is noticed."""
+    try:
+        yield
+    except BrokenPipeError:
+        _let_go()
+        raise SystemExit(CLOSED) from None
+    except SystemExit as ended:
+        if ended.code == CLOSED or isinstance(ended.__context__, BrokenPipeError):
+            _let_go()
+            raise SystemExit(CLOSED) from None
+        raise
+
+
+def _let_go() -> None:
+    """What is still to be written goes nowhere, or it would be an error at the very end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(nowhere, stream.fileno())
+        except (OSError, ValueError):  # closed, or no file
+            pass
+    os.close(nowhere)
 
 
 @contextmanager
@@ -90,5 +146,9 @@ def _sentences() -> Iterator[None]:
 
 
 def _show_traceback() -> None:
-    if os.environ.get(DEBUG, "0") not in ("", "0"):
+    if _debugging():
         click.echo(traceback.format_exc(), err=True, nl=False)
+
+
+def _debugging() -> bool:
+    return os.environ.get(DEBUG, "0") not in ("", "0")

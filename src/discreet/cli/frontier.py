@@ -63,10 +63,10 @@ def frontier_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """The releasable set: the most margins that keep the policy, as assess judges it.
+    """The most margins that can be released under a policy.
 
-    With --beta and no policy, widths alone are kept, and the first line says so; --set may then
-    change keys of bounds.
+    The releasable set, as assess judges it. With --beta and no policy, widths alone are kept, and
+    the first line says so; --set may then change keys of bounds.
     """
     from discreet.decision.frontier.frontier import frontier, widths_alone
     from discreet.utility.requests import Requests

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from discreet.data.files import remove_unfinished
 
 CODE = 130
-GRACE = 1.0  # seconds to end by KeyboardInterrupt
+GRACE = 0.7  # seconds to end by KeyboardInterrupt
 
 _heard, _calm, _said = Event(), Event(), Event()
 

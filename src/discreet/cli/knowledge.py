@@ -89,7 +89,7 @@ def _data_may_be_left_out(command: Command) -> Command:
 def knowledge_command(
     ctx: click.Context, /, html: str | None, as_json: bool, **options: Any
 ) -> None:
-    """What a release teaches about one person's category, company's count or single value.
+    """What a release teaches about one person, company or value.
 
     Of a table DATA, the category V of somebody in it; of rates and totals, whose options are
     numbers or columns of DATA, one of the companies or values. Exit code 1: beyond the limit.
@@ -216,6 +216,9 @@ def _columns(options: dict[str, Any]) -> dict[str, list[Any]]:
     )
     with engine_errors(source.name):
         columns: dict[str, list[Any]] = source.records.to_pyarrow().to_pydict()
+    target, book = options["target"], source.codebook
+    if target in columns and book is not None:
+        columns[target] = [book.label(target, value) for value in columns[target]]
     return columns
 
 

@@ -42,7 +42,7 @@ def hidden_options(command: Command) -> Command:
         "--priors",
         metavar="CLASS",
         help="With --merge or --suppress, for every prior of a class: any, A=LOW:HIGH,... (shares),"
-        " weights:A=LOW:HIGH,... (Dirichlet); or mixture:FILE=SHARE,...",
+        " weights:A=LOW:HIGH,... (Dirichlet), or mixture:FILE=SHARE,... of files.",
     )
     return merge(suppress(total(priors(command))))
 

@@ -32,7 +32,7 @@ dataset_option = click.option("--dataset", metavar="SLUG", help="Only this data 
     epilog="Example: discreet ledger verify --database sqlite:///discreet.db",
 )
 def ledger_command() -> None:
-    """The table server's ledger of requests, decisions and publications.
+    """The table server's ledger of what was asked and decided.
 
     Each entry holds the hash of the one before. Exit code 0: done, and the ledger holds; 1: it
     does not.
@@ -63,10 +63,11 @@ def verify_command(
     trail_head: str | None,
     as_json: bool,
 ) -> None:
-    """Look at every entry and publication: is anything changed, missing or out of order?
+    """Is anything changed, missing or out of order?
 
-    So too the trail of accounts, unless a --dataset is named. Prints the head of each. Note it
-    elsewhere: whoever rewrites all of a ledger is only found by a head from before.
+    Looks at every entry and publication. So too the trail of accounts, unless a --dataset is named.
+    Prints the head of each. Note it elsewhere: whoever rewrites all of a ledger is only found by a
+    head from before.
     """
     from discreet.errors import LedgerError
     from discreet.server.ledger.chain import verify, verify_all
@@ -94,7 +95,10 @@ def verify_command(
 @database_option
 @dataset_option
 def export_command(database: str, dataset: str | None) -> None:
-    """Print data sets, entries, publications and the trail, a JSON line each; no accounts."""
+    """Print everything but the accounts, a JSON line each.
+
+    Data sets, entries, publications and the trail.
+    """
     from discreet.server.ledger.backup import export, export_all
     from discreet.server.ledger.database import open_database
     from discreet.server.ledger.schema import Dataset
@@ -131,10 +135,10 @@ def backup_command(file: str, database: str) -> None:
 @database_option
 @json_option
 def restore_command(file: str, database: str, as_json: bool) -> None:
-    """Fill an empty database from FILE, a backup or an export, and verify it.
+    """Fill an empty database from FILE, and verify it.
 
-    Either kind of database can be restored from the other's backup. A FILE whose ledger does not
-    hold is refused.
+    FILE is a backup or an export. Either kind of database can be restored from the other's backup.
+    A FILE whose ledger does not hold is refused.
     """
     from discreet.server.ledger.backup import restore
     from discreet.server.ledger.database import open_database

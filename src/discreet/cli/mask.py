@@ -152,7 +152,7 @@ def mask_command(
     as_json: bool,
     **data: Any,
 ) -> None:
-    """Write tables or records that can be published, and nothing else.
+    """Write tables or records that can be published.
 
     Tables: suppression, controlled rounding, cell keys, perturbation that keeps what is out, or
     merging, made for all together. Records: recoding, blanks, swapping, noise, groups, samples,
@@ -205,7 +205,7 @@ def mask_command(
             out, symbol=symbol, layout=layout, formats=formats or ("csv",), decimals=decimals,
             record={"policy": office.described}, force=force,
         )  # fmt: skip
-    show(made, html=html, document=made.to_json() if as_json else None)
+    show(made, html=html, document=made.to_json() if as_json else None, private=True)
     if out and not as_json:
         said = (
             f"Written: {out}" if written else f"Nothing was written: {made.verdict}; see --force."

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from discreet.cli.completion import complete_data
+
 if TYPE_CHECKING:
     from discreet.decision.law.policy import Policy
     from discreet.table.cells import Cells
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 # the parameters of `read_data`
 READING = (
     *("data", "count", "codebook", "table", "variables", "impossible"),
-    *("records", "crosstab", "totals"),
+    *("records", "crosstab", "totals", "without", "bands"),
 )
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -144,6 +146,12 @@ def how_to_read(command: Command) -> Command:
                 type=click.Choice(["drop", "keep"]),
                 help="Rows that are sums of others: leave them out, or count them.",
             ),
+            click.option(
+                "--drop-totals",
+                "totals",
+                flag_value="drop",
+                help="The same as --totals drop.",
+            ),
         )
     ):
         command = option(command)
@@ -165,15 +173,32 @@ def data_options(command: Command) -> Command:
     command = how_to_read(command)
     for option in reversed(
         (
-            click.argument("data"),
+            click.argument("data", shell_complete=complete_data),
             click.option(
                 "--count", metavar="COLUMN", help="DATA has one cell a row, counted here."
             ),
             click.option(
-                "--codebook", metavar="FILE", help="TOML: categories, roles, hierarchies."
+                "--codebook", metavar="FILE", help="TOML, DDI or SDMX: categories, roles, labels."
             ),
-            click.option("--table", metavar="NAME", help="The table of a database URL."),
+            click.option(
+                "--table",
+                metavar="NAME",
+                help="Of a database or a file: its table, sheet or frame.",
+            ),
             click.option("--variables", metavar="A,B,C", help="Classify by these columns only."),
+            click.option(
+                "--without",
+                metavar="A,B",
+                help="These columns classify nobody: identifiers, weights, free text.",
+            ),
+            click.option(
+                "--band",
+                "bands",
+                multiple=True,
+                metavar="A=WIDTH",
+                help="Group the numbers of A: 10000, or cut points 0,10000,50000, or quantiles:5; "
+                "none: each number is a category.",
+            ),
             click.option(
                 "--impossible",
                 multiple=True,
@@ -214,10 +239,12 @@ def data_file(data: str) -> Path | str:
     """The file behind DATA, for its hash; a URL without its password."""
     from discreet.data.database import hidden
     from discreet.data.examples import PREFIX, find_example
+    from discreet.data.readers.fixed import at_layout
 
     if data.startswith(PREFIX):
         return find_example(data).path
-    return Path(data) if Path(data).is_file() else hidden(data)
+    path = Path(data) if Path(data).is_file() else at_layout(Path(data))[0]
+    return path if path.is_file() else hidden(data)
 
 
 def read_policy(policy: str | None, changes: tuple[str, ...]) -> Policy:

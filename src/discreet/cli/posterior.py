@@ -124,9 +124,10 @@ def posterior_command(
     else:
         options |= _models_before(model_prior, options["model"])
         result, document = _believed(table, public, listed, small, options)
+    more: dict[str, Any] = {"counts": listed.counts} if sensitivity else {}
     show(
         result, html=html, document=document() if as_json else None, small=small, data=data["data"],
-        **({"counts": listed.counts} if sensitivity else {}),
+        **more,
     )  # fmt: skip
 
 

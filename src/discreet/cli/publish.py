@@ -107,7 +107,8 @@ def publish_command(
     if chart:
         from discreet.report.export import save_chart
 
-        save_chart(found.plot(source=domains.name if domains else "plan"), chart)
+        source = domains.name if domains else "plan"
+        save_chart(found.plot(source=source, confidential=domains is not None), chart)
     if domains is None:
         from discreet.decision.survey.plan import plan_json
 

@@ -47,9 +47,10 @@ def serve_command(
     http: bool,
     **options: Any,
 ) -> None:
-    """The table server: the public asks for margins, and a ledger remembers.
+    """Run the table server.
 
-    Further settings are read from DISCREET_... in the environment; see the docs.
+    The public asks for margins, and a ledger remembers. Further settings are read from DISCREET_...
+    in the environment; see the docs.
     """
     import re
     from pathlib import Path

@@ -62,6 +62,7 @@ def read_office(
     records: bool = False,
     crosstab: str | None = None,
     totals: str | None = None,
+    without: str | None = None,
     **columns: str | None,
 ) -> Office:
     """DATA, and the sheets of a list or of a formula, with folders of releases that are out."""
@@ -89,11 +90,11 @@ def read_office(
         if count or crosstab or data.startswith(PREFIX):
             source = load(
                 data, count=count, codebook=codebook, table=table, crosstab=crosstab,
-                totals=totals, impossible=said,
+                totals=totals, impossible=said, without=without,
             )  # fmt: skip
         else:
             source = Microdata.read(
-                data, codebook=codebook, table=table, totals=totals,
+                data, codebook=codebook, table=table, totals=totals, without=without,
                 records=records or measured(**columns) or tables is not None,
             )  # fmt: skip
         if release is not None:

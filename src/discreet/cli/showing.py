@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
 
+from discreet.cli.again import again
 from discreet.cli.options import Command, data_file, json_option, print_json
 
 
@@ -36,12 +38,15 @@ def show(
     html: str | None,
     document: Mapping[str, Any] | None = None,
     data: str | None = None,
+    private: bool = False,
     **options: Any,
 ) -> None:
     """Write the page of a result if that is asked for; print its JSON document, or the page.
 
-    `data` is what the result is of; the options are those of the page.
+    `data` is what the result is of; the options are those of the page. Both say how it is done
+    again; the document does not if what was typed is `private`, as a seed that undoes a mask.
     """
+    how = again(click.get_current_context())
     if html or document is None:
         from discreet.look.pages import page_of
 
@@ -50,9 +55,9 @@ def show(
         from discreet.data.files import write_text
         from discreet.report.html import html_page
 
-        write_text(html, html_page(page))
+        write_text(html, html_page(replace(page, again=how)))
     if document is not None:
-        print_json(document)
+        print_json({**document, **({"again": how} if how and not private else {})})
         return
     from rich.console import Console
 

@@ -24,7 +24,11 @@ def survey_options(command: Command) -> Command:
         command,
         (
             click.argument("data", required=False, shell_complete=complete_data),
-            click.option("--table", metavar="NAME", help="The table of a database URL."),
+            click.option(
+                "--table",
+                metavar="NAME",
+                help="Of a database or a file: its table, sheet or frame.",
+            ),
             click.option(
                 "--sample-size", metavar="COLUMN", help="People in the sample of each domain."
             ),

@@ -40,10 +40,11 @@ def together_command(
     as_json: bool,
     **data: Any,
 ) -> None:
-    """What several rounded, perturbed or suppressed releases of DATA tell together.
+    """What several masked releases of DATA tell together.
 
-    The intruder knows how each was made and updates on all of them. Exit code 1: more small counts
-    are known than the policy's masks.limit, or that is not proven.
+    Each is rounded, perturbed or suppressed. The intruder knows how each was made and updates on
+    all of them. Exit code 1: more small counts are known than the policy's masks.limit, or that is
+    not proven.
     """
     from discreet.decision.law.verdict import Verdict
     from discreet.decision.together.together import together

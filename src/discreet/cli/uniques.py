@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.completion import complete_data
 from discreet.cli.options import how_to_read
 from discreet.cli.showing import page_options, show
 
@@ -14,7 +15,7 @@ from discreet.cli.showing import page_options, show
     "uniques",
     epilog="Example: discreet uniques people.csv --keys Sex,Age,Town --weights W --sensitive Ill",
 )
-@click.argument("data")
+@click.argument("data", shell_complete=complete_data)
 @click.option("--keys", required=True, metavar="A,B,C", help="Columns that an intruder may know.")
 @click.option("--weights", metavar="W", help="Column of survey weights: people a record is for.")
 @click.option("--population", type=click.IntRange(1), metavar="N", help="People it is sampled of.")
@@ -43,7 +44,7 @@ from discreet.cli.showing import page_options, show
 )
 @click.option("--count", metavar="COLUMN", help="DATA has one cell a row, counted here.")
 @click.option("--codebook", metavar="FILE", help="TOML: categories, weights, sampling fraction.")
-@click.option("--table", metavar="NAME", help="The table of a database URL.")
+@click.option("--table", metavar="NAME", help="Of a database or a file: its table, sheet or frame.")
 @how_to_read
 @page_options
 @click.pass_context
@@ -57,9 +58,10 @@ def uniques_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Who stands out: k-anonymity, individual risk, population and special uniques.
+    """Who stands out in a file of records, and at what risk.
 
-    The most exposed records are shown by row number only. Exit code 1: a class is smaller than K.
+    k-anonymity, individual risk, population and special uniques. The most exposed records are shown
+    by row number only. Exit code 1: a class is smaller than K.
     """
     from discreet.look.progress import working
     from discreet.risk.uniques.uniques import uniques

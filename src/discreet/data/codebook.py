@@ -10,41 +10,20 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from discreet.data.bands import Bands
 from discreet.data.describing import WORDS, About, words_of
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
 from discreet.data.impossible import Impossible
 from discreet.data.values import as_range
+from discreet.data.variable import Role as Role
+from discreet.data.variable import Variable as Variable
+from discreet.data.variable import first_twice
 from discreet.errors import CodebookError, DataError
+from discreet.look.notebook import Rows
+from discreet.look.result import Shown
 
 MISSING = "(missing)"
-
-
-class Role(StrEnum):
-    """What a variable can do to a person; `UNSTATED` is treated as `BOTH`.
-
-    >>> import discreet as dc
-    >>> [role.value for role in dc.codebooks.Role]
-    ['identifying', 'sensitive', 'both', 'neither', 'unstated']
-    >>> dc.codebooks.Role.UNSTATED.identifies, dc.codebooks.Role.SENSITIVE.identifies
-    (True, False)
-    """
-
-    IDENTIFYING = "identifying"
-    SENSITIVE = "sensitive"
-    BOTH = "both"
-    NEITHER = "neither"
-    UNSTATED = "unstated"
-
-    @property
-    def identifies(self) -> bool:
-        """Can somebody who knows the person observe it?"""
-        return self in (Role.IDENTIFYING, Role.BOTH, Role.UNSTATED)
-
-    @property
-    def is_sensitive(self) -> bool:
-        """Would the person mind if it were learned?"""
-        return self in (Role.SENSITIVE, Role.BOTH, Role.UNSTATED)
 
 
 class Missing(StrEnum):
@@ -55,79 +34,12 @@ class Missing(StrEnum):
 
 
 @dataclass(frozen=True)
-class Variable:
-    """A named axis: its categories in order, and what it can do to a person.
+class Entry(Shown):
+    """What a codebook says of one column; what it does not say comes from the data.
 
-    >>> import discreet as dc
-    >>> income = dc.load("example:tract").variables[2]
-    >>> income.name, income.size, income.role.value
-    ('Income', 3, 'both')
-    >>> income.code(income.categories[1])
-    1
+    `open`: the labels need not list every code; one that they do not keeps its own name, and a code
+    that does not occur is no category. A code whose label is `MISSING` is a missing value.
     """
-
-    name: str
-    categories: tuple[str, ...]
-    role: Role = Role.UNSTATED
-    sensitive: tuple[str, ...] = ()
-    hierarchy: Hierarchy | None = field(default=None, repr=False)
-    values: tuple[tuple[str, float, float], ...] = field(default=(), repr=False)  # low and high
-
-    def __post_init__(self) -> None:
-        if not self.categories:
-            raise CodebookError(f"variable {self.name!r} has no categories; list at least one.")
-        if twice := _twice(self.categories):
-            raise CodebookError(
-                f"variable {self.name!r} lists the category {twice!r} twice; list it once."
-            )
-        if strange := set(self.sensitive) - set(self.categories):
-            raise CodebookError(
-                f"{min(strange)!r} is called sensitive but is no category of {self.name!r}; "
-                f"it has {', '.join(self.categories[:10])}."
-            )
-
-    @property
-    def size(self) -> int:
-        return len(self.categories)
-
-    @property
-    def sensitive_codes(self) -> tuple[int, ...]:
-        """The categories whose disclosure harms: those named, or all of a sensitive variable."""
-        if not self.role.is_sensitive:
-            return ()
-        if not self.sensitive:
-            return tuple(range(self.size))
-        return tuple(self.categories.index(category) for category in self.sensitive)
-
-    def code(self, category: object) -> int:
-        """The place of a category among the categories."""
-        try:
-            return self.categories.index(label(category))
-        except ValueError:
-            raise CodebookError(
-                f"{self.name!r} has no category {label(category)!r}; "
-                f"it has {', '.join(self.categories[:10])}."
-            ) from None
-
-    def merged(self, groups: Iterable[object]) -> Variable:
-        """The variable after each category was replaced by its group."""
-        named = [str(group) for group in groups]
-        if len(named) != self.size:
-            raise CodebookError(
-                f"{self.name!r} has {self.size} categories but {len(named)} groups; "
-                "give each category its group."
-            )
-        kept = tuple(dict.fromkeys(named))
-        group_of = dict(zip(self.categories, named, strict=True))
-        sensitive = tuple(dict.fromkeys(group_of[category] for category in self.sensitive))
-        alone = {name for name in kept if named.count(name) == 1 and name in self.categories}
-        values = tuple(each for each in self.values if each[0] in alone)
-        return dataclasses.replace(self, categories=kept, sensitive=sensitive, values=values)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What a codebook says of one column; what it does not say comes from the data."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     role: Role = Role.UNSTATED
@@ -140,10 +52,12 @@ class Entry:
     map: Path | None = None
     map_key: str | None = None
     values: tuple[tuple[str, float, float], ...] = ()
+    open: bool = False
+    bands: Bands | None = None
 
 
 @dataclass(frozen=True)
-class Codebook:
+class Codebook(Shown):
     """The custodian's knowledge of a file that the file itself does not carry.
 
     >>> book = Codebook.of({"Income": {"role": "sensitive", "categories": ["low", "high"]}})
@@ -158,11 +72,34 @@ class Codebook:
     sampling_fraction: float | None = None
     impossible: Impossible = field(default_factory=Impossible)
     about: About = field(default_factory=About)
+    documents: bool = False  # made for other data too: it may describe columns that are not there
+
+    def __repr__(self) -> str:
+        said = [f"{len(self.entries)} columns"] + [f"weights {self.weights}"] * bool(self.weights)
+        if self.sampling_fraction is not None:
+            said.append(f"{self.sampling_fraction:.4g} of the people sampled")
+        return f"Codebook({', '.join(said)})"
+
+    def _shown_rows(self, most: int) -> Rows | None:
+        first = list(self.entries.items())[:most]
+        columns = {
+            "column": [name for name, _ in first],
+            "role": [entry.role.value for _, entry in first],
+            "categories": [", ".join(entry.labels.values()) for _, entry in first],
+            "title": [entry.title for _, entry in first],
+        }
+        return Rows(columns, len(self.entries)) if first else None
 
     @classmethod
     def read(cls, path: str | Path) -> Codebook:
-        """A TOML file; hierarchies are inline or CSV files beside it."""
+        """A TOML file; hierarchies are inline or CSV files beside it. Or a DDI codebook (.xml), or
+        an SDMX data structure (.xml, .json).
+        """
         path = Path(path)
+        if path.suffix.lower() in (".xml", ".json"):
+            from discreet.data.documented import read_documented
+
+            return read_documented(path)
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except OSError as error:
@@ -232,18 +169,57 @@ class Codebook:
         if other is None:
             return self
         entries = {
-            name: _stated(self.entry(name), other.entry(name))
+            name: _merged(self.entry(name), other.entry(name))
             for name in dict.fromkeys([*other.entries, *self.entries])
         }
+        if other.weights in self.entries:  # which a person calls a variable
+            other = dataclasses.replace(other, weights=None)
         return dataclasses.replace(_stated(self, other), entries=entries)
+
+    def among(self, columns: Iterable[str]) -> Codebook:
+        """What it says of these columns.
+
+        >>> Codebook.of({"Sex": {"title": "Sex"}, "Age": {}}).among(["Sex"]).entries.keys()
+        dict_keys(['Sex'])
+        """
+        kept = set(columns)
+        entries = {name: entry for name, entry in self.entries.items() if name in kept}
+        weights = self.weights if self.weights in kept else None
+        return dataclasses.replace(self, entries=entries, weights=weights)
 
     def entry(self, name: str) -> Entry:
         return self.entries.get(name, Entry())
+
+    def label(self, name: str, value: object) -> str:
+        """What a value of a column is called: the label of its code, or itself.
+
+        >>> book = Codebook.of({"Sex": {"labels": {"1": "m", "2": "f"}}})
+        >>> book.label("Sex", 2.0), book.label("Sex", 9)
+        ('f', '9')
+        """
+        return self.entry(name).labels.get(label(value), label(value))
 
     def category(self, name: str, text: str) -> str:
         """The label of a category that is given by its label or its code."""
         labels = self.entry(name).labels
         return text if text in labels.values() else labels.get(text, text)
+
+    def fitted(self, columns: Iterable[str]) -> Codebook:
+        """What a documentation says of these columns.
+
+        >>> book = Codebook.of({"Sex": {"title": "Sex"}, "Age": {"title": "Age"}})
+        >>> list(book.fitted(["Sex", "Town"]).entries)
+        ['Sex']
+        """
+        columns = list(columns)
+        entries = {name: entry for name, entry in self.entries.items() if name in columns}
+        if not entries:
+            raise CodebookError(
+                f"the codebook describes {', '.join(map(repr, [*self.entries][:3]))}, and none "
+                f"of the columns {', '.join(map(repr, columns[:10]))}; give that of these data."
+            )
+        weights = self.weights if self.weights in columns else None
+        return dataclasses.replace(self, entries=entries, weights=weights, documents=False)
 
     def check_columns(self, columns: Iterable[str]) -> None:
         """Every column that the codebook speaks of must be there."""
@@ -272,6 +248,20 @@ def _stated(first: T, second: T) -> T:
     return dataclasses.replace(second, **said)
 
 
+def _merged(first: Entry, second: Entry) -> Entry:
+    """Whether a list of labels is open goes with the list, which can name labels of the other."""
+    found = _stated(first, second)
+    if not first.labels:
+        return found
+    codes = {text: code for code, text in second.labels.items()}
+    known = first.labels.keys() <= codes.keys()
+    labels = {
+        codes.get(key, key) if known or key not in second.labels else key: text
+        for key, text in first.labels.items()
+    }
+    return dataclasses.replace(found, labels=labels, open=first.open)
+
+
 def _unknown(key: str) -> str:
     return (
         f"a codebook has no key {key!r}; it has variables, missing, missing_values, weights, "
@@ -280,7 +270,8 @@ def _unknown(key: str) -> str:
 
 
 def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
-    known = {"role", "categories", "labels", "sensitive", "hierarchy", "values", "within", *WORDS}
+    known = {"role", "categories", "labels", "open", "sensitive", "hierarchy", "values", "within"}
+    known |= {"bands", *WORDS}
     if not isinstance(content, Mapping):
         raise CodebookError(f"variable {name!r} = {content!r} must be a table of keys.")
     if wrong := set(content) - known:
@@ -301,8 +292,12 @@ def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
     if outer is not None and (not isinstance(outer, str) or outer == name):
         raise CodebookError(f"within = {outer!r} of {name!r} must be the name of another column.")
     said, labels = words_of(name, content, folder), _labels(name, content)
-    values = _values(name, content.get("values"), labels)
-    return Entry(labels, Role(role), sensitive, tree, outer, **said, values=values)
+    values, unlisted = _values(name, content.get("values"), labels), content.get("open", False)
+    if not isinstance(unlisted, bool):
+        raise CodebookError(f"open = {unlisted!r} of {name!r} must be true or false.")
+    bands = Bands.of(content["bands"], name) if "bands" in content else None
+    said |= {"values": values, "open": unlisted, "bands": bands}
+    return Entry(labels, Role(role), sensitive, tree, outer, **said)
 
 
 def _values(
@@ -341,7 +336,7 @@ def _labels(name: str, content: Mapping[str, Any]) -> dict[str, str]:
     if labels is not None:
         return {label(code): label(text) for code, text in labels.items()}
     found = _texts(f"categories of {name!r}", categories or ())
-    if twice := _twice(found):
+    if twice := first_twice(found):
         raise CodebookError(f"variable {name!r} lists the category {twice!r} twice; list it once.")
     return {text: text for text in found}
 
@@ -350,8 +345,3 @@ def _texts(what: str, values: object) -> tuple[str, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise CodebookError(f"{what} = {values!r} must be a list.")
     return tuple(label(value) for value in values)
-
-
-def _twice(values: Iterable[str]) -> str | None:
-    seen: set[str] = set()
-    return next((value for value in values if value in seen or seen.add(value)), None)  # type: ignore[func-returns-value]

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.codebook import Codebook, Missing, Variable
-from discreet.data.encode import NUMBER, encode, places
+from discreet.data.encode import encode, places
+from discreet.data.figures import hint, thousands
+from discreet.data.order import NUMBER
 from discreet.data.source import Source, engine_errors
 from discreet.data.totals import Found, Totals, find_totals
 from discreet.errors import DataError
@@ -124,8 +126,7 @@ def choose_columns(
     every = [name for name in source.columns if name not in aside]
     columns = every if wanted is None else list(wanted)
     for name in [*columns, *([count] if count is not None else [])]:
-        if name not in source.columns:
-            raise DataError(_no_column(name, source))
+        check_column(source, name)
     for name in columns:
         if name in aside:
             raise DataError(f"column {name!r} is {aside[name]}; leave it out of the variables.")
@@ -134,6 +135,12 @@ def choose_columns(
     if not columns:
         raise DataError(f"there is no column of {source.name} to classify by; name at least one.")
     return tuple(columns)
+
+
+def check_column(source: Source, name: str) -> None:
+    """Refuse a column that is not there."""
+    if name not in source.columns:
+        raise DataError(_no_column(name, source))
 
 
 def _no_column(name: str, source: Source) -> str:
@@ -160,7 +167,12 @@ def whole_numbers(column: Any, name: str, where: str) -> NDArray[np.int64]:
         value, problem = values[index[row]], numbers[index[row]]
         raise DataError(
             f"row {row + 1} of {where} has the count {value!r} in {name!r}, which is "
-            f"{problem}; counts are whole numbers from 0 on."
+            f"{problem}; counts are whole numbers from 0 on.{hint(str(value))}"
+        )
+    if mixed := thousands(values):
+        raise DataError(
+            f"{name!r} of {where} has {mixed[0]!r} beside {mixed[1]!r}: is the point a separator "
+            "of thousands? Write counts without."
         )
     exact: NDArray[np.int64] = np.array(numbers, np.int64)[index]
     return exact

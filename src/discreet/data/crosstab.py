@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from discreet.data.count import whole_numbers
-from discreet.data.kind import holds_counts
+from discreet.data.figures import holds_counts, is_text
+from discreet.data.roles import Names
 from discreet.data.source import Source, engine_errors, from_arrow
 from discreet.errors import DataError, WrongKind
 
@@ -31,6 +33,7 @@ def as_cells(source: Source, name: str, *, known: Collection[str] = ()) -> tuple
             )
         )
     beside, across = _split(table, names, known, source.name)
+    _check_header(table, across, source.name)
     count = "n"
     while count in {column.lower() for column in (*beside, name)}:
         count += "_"
@@ -46,7 +49,19 @@ def as_cells(source: Source, name: str, *, known: Collection[str] = ()) -> tuple
         for column in across
     ]
     orders = dict(source.orders) | {name: tuple(column.strip() for column in across)}
-    return from_arrow(pa.concat_tables(pieces), orders, source.name), count
+    made = from_arrow(pa.concat_tables(pieces), orders, source.name)
+    return replace(made, codebook=source.codebook), count
+
+
+def _check_header(table: Any, across: Sequence[str], where: str) -> None:
+    """Refuse a second line of headings among the counts."""
+    first = [table[name][0].as_py() for name in across if is_text(table[name])]
+    heads = [text for text in first if text and not any(c.isdigit() for c in text)]
+    if len(heads) >= 2 and len(heads) == len(first) and table.num_rows > 1:
+        raise DataError(
+            f"the first row of {where} has {heads[0]!r} and {heads[1]!r} where counts are needed, "
+            "like a second line of headings; join the two lines into one."
+        )
 
 
 def _split(
@@ -61,8 +76,10 @@ def _split(
     beside = [name for name in names if name not in across]
     start = names.index(across[0])
     if late := [name for name in names[start:] if name in beside]:
-        raise DataError(
-            f"column {late[0]!r} of {where} stands behind the counts in {across[0]!r} and holds "
-            "none; put it in front, or take it out."
+        raise WrongKind(
+            lambda say: (
+                f"column {late[0]!r} of {where} stands behind the counts in {across[0]!r} and "
+                f"holds none: say {say('without', Names(late))}, or put it in front."
+            )
         )
     return beside, across

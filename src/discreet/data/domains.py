@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.codebook import Codebook
 from discreet.data.database import ADDRESS
 from discreet.data.frames import label, plain
 from discreet.data.kind import check_records
-from discreet.data.readers import parquet, text
-from discreet.data.source import Source, engine_errors, from_arrow
+from discreet.data.readers import parquet, suffix_of, text
+from discreet.data.source import OnlyCapitals, Source, engine_errors, from_arrow
 from discreet.data.sources import open_source
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
+from discreet.look.telling import tell
 
 Floats = NDArray[np.float64]
 SAMPLE, CELL = "sample size", "cell count"  # what is counted from records
 
 
 @dataclass(frozen=True, eq=False)
-class Domains:
+class Domains(Unpublished):
     """Domains of a survey: `n` people sampled of `N`, `y` of these in the class, in each row.
 
     `columns` are as they stand in the data.
@@ -56,6 +58,11 @@ class Rows:
 
     table: Any
     name: str
+    codebook: Codebook = field(default_factory=Codebook)
+
+    def labels(self, name: str) -> list[str]:
+        """What the values of a column are called."""
+        return [self.codebook.label(name, value) for value in self.column(name).to_pylist()]
 
     def column(self, name: str) -> Any:
         names = self.table.column_names
@@ -82,7 +89,10 @@ class Rows:
             row = int(np.argmin(np.isfinite(values)))
             value = column[row].as_py()
             what = "nothing" if value in (None, "") else repr(value)
-            raise DataError(f"row {row + 1} of {self.name} has {what} in {name!r}; give a number.")
+            more = ", with a point, as 1.5" if "," in str(value) else ""
+            raise DataError(
+                f"row {row + 1} of {self.name} has {what} in {name!r}; give a number{more}."
+            )
         return values
 
 
@@ -141,8 +151,12 @@ def read_domains(
     known = dict(zip(names, (n, N, y), strict=True))
     for name in rows.table.column_names:
         whole = known.get(name)
-        values = rows.table[name].to_pylist() if whole is None else whole.astype(int).tolist()
-        columns[name] = values
+        if whole is not None:
+            columns[name] = whole.astype(int).tolist()
+        elif rows.codebook.entry(name).labels:
+            columns[name] = rows.labels(name)
+        else:
+            columns[name] = rows.table[name].to_pylist()
     return Domains(rows.name, columns, n, N, y, chosen)
 
 
@@ -159,36 +173,36 @@ def read_rows(data: object, *, table: str | None = None) -> Rows:
         found = _cased(path)
         if found is not None:
             return _full(found)
-    source = open_source(data, table=table)
+    try:
+        source = open_source(data, table=table)
+    except OnlyCapitals as error:
+        if error.records is None or path is None:
+            raise
+        return _full(Rows(error.records, repr(path.name)))
     with engine_errors(source.name):
-        return _full(Rows(source.records.to_pyarrow(), source.name))
+        return _full(Rows(source.records.to_pyarrow(), source.name, source.codebook or Codebook()))
 
 
 def _cased(path: Path) -> Rows | None:
     """A file with columns whose names differ only in capitals."""
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
     import pyarrow.parquet as pq
 
-    suffix, name = path.suffix.lower(), repr(path.name)
-    if suffix not in (*parquet.SUFFIXES, *text.SUFFIXES):
-        return None
+    suffix, name = suffix_of(path), repr(path.name)
     with engine_errors(name):
         if suffix in parquet.SUFFIXES:
             names = pq.read_schema(path).names
-            delimiter = ","
+        elif suffix in text.SUFFIXES:
+            names = list(text.read_header(path, name).names)
         else:
-            with open(path, encoding="utf-8-sig", newline="") as file:
-                line = file.readline(1_000_000)
-                delimiter = "\t" if suffix == ".tsv" else max(",;\t|", key=line.count)
-                names = next(csv.reader([line], delimiter=delimiter), [])
+            return None
         if len({n.lower() for n in names}) == len(names) or len(set(names)) < len(names):
             return None
         if suffix in parquet.SUFFIXES:
             return Rows(plain(pq.read_table(path))[0], name)
-        options = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
-        parse = arrow_csv.ParseOptions(delimiter=delimiter)
-        return Rows(arrow_csv.read_csv(path, convert_options=options, parse_options=parse), name)
+        found, note = text.read_arrow(path, name)
+        if note is not None:
+            tell(note)
+        return Rows(found, name)
 
 
 def _full(rows: Rows) -> Rows:
@@ -235,7 +249,7 @@ def _counted(
     import pyarrow as pa
 
     kept = [name for name in (sample_size, population, *covariates) if name is not None]
-    places = [label(value) for value in rows.column(domain).to_pylist()]
+    places = rows.labels(domain)
     if "" in places:
         row = places.index("") + 1
         raise DataError(f"row {row} of {rows.name} has no {domain!r}; give it, or leave it out.")
@@ -270,7 +284,9 @@ def _members(rows: Rows, cell_count: str) -> Floats:
                 f"0 nor 1; write {column}=VALUE to count a category."
             )
         return flags
-    members = np.array([label(v) == value.strip() for v in rows.column(column).to_pylist()])
+    members = np.array([text == value.strip() for text in rows.labels(column)])
+    if not members.any():  # by its code
+        members = np.array([label(v) == value.strip() for v in rows.column(column).to_pylist()])
     if not members.any():
         raise DataError(f"no record of {rows.name} has {value!r} in {column!r}; check the value.")
     return members.astype(np.float64)

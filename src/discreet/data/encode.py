@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import decimal
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import MISSING, Codebook, Entry, Missing, Variable
 from discreet.data.frames import label
+from discreet.data.order import in_order as natural
 from discreet.errors import CodebookError, DataError
 
 MOST_CATEGORIES = 10_000
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -69,14 +68,18 @@ def encode(
     if most is not None and len(distinct) > most:
         raise DataError(
             f"column {name!r} of {where} has {len(distinct):,} categories, more than "
-            f"{most:,}; group them first, or leave the column out."
+            f"{most:,}; group them first (numbers by --band {name}=WIDTH or bands=), or leave the "
+            "column out."
         )
     entry = codebook.entry(name)
-    listed = MISSING in (entry.labels.values() if entry.labels else carried)
+    closed = bool(entry.labels) and not entry.open
+    listed = not entry.open and MISSING in (entry.labels.values() if entry.labels else carried)
     labels = [_translate(label(value), entry, codebook) for value in distinct]
-    if entry.labels:
+    if closed:
         _check_listed(name, labels, entry, where)
         known = list(dict.fromkeys(entry.labels.values()))
+    elif entry.labels:
+        known = list(dict.fromkeys(_among(labels, distinct, entry)))
     else:
         carried = [_translate(category, entry, codebook) for category in carried]
         known = list(dict.fromkeys([*carried, *in_order(labels, distinct)]))
@@ -99,25 +102,31 @@ def encode(
 
 
 def in_order(labels: Iterable[str], values: Sequence[Any] = ()) -> list[str]:
-    """Numbers by size, also when they are text; then text; times by their own order.
+    """Text in its natural order; times and whatever has an order by that.
 
     >>> in_order(["10", "9", "b", "nan", "a", "-1.5"])
     ['-1.5', '9', '10', 'a', 'b', 'nan']
     """
-    plain = (str, int, float, decimal.Decimal, type(None))
+    labels, plain = list(labels), (str, int, float, decimal.Decimal, type(None))
     if all(isinstance(value, plain) for value in values):
-        return sorted(labels, key=_size)
+        return natural(labels, last=MISSING)
     pairs = [(v, text) for v, text in zip(values, labels, strict=True) if v is not None]
     try:
         return [text for _, text in sorted(pairs)]
     except TypeError:
-        return sorted(labels, key=_size)
+        return natural(labels, last=MISSING)
 
 
-def _size(text: str) -> tuple[bool, decimal.Decimal, str]:
-    if NUMBER.fullmatch(text):
-        return False, decimal.Decimal(text), text
-    return True, decimal.Decimal(0), text
+def _among(labels: Sequence[str], distinct: Sequence[Any], entry: Entry) -> list[str]:
+    """What occurs of an open list, and what it does not name where the codes of that belong."""
+    there = {*labels} - {MISSING}
+    listed = {code: text for code, text in entry.labels.items() if text in there}
+    named = {*listed.values(), MISSING}
+    other = {label(v): t for v, t in zip(distinct, labels, strict=True) if t not in named}
+    if in_order(listed) != list(listed):
+        return [*listed.values(), *in_order(other.values())]
+    every = listed | other
+    return [every[code] for code in in_order(every)]
 
 
 def _translate(text: str, entry: Entry, codebook: Codebook) -> str:

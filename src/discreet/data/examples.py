@@ -8,13 +8,14 @@ from pathlib import Path
 
 from discreet.data.codebook import Codebook
 from discreet.errors import DataError
+from discreet.look.result import Shown
 
 PREFIX = "example:"
 FOLDER = Path(__file__).parent / "shipped"
 
 
 @dataclass(frozen=True)
-class Example:
+class Example(Shown):
     """A data set with known answers: where it stands and where it comes from."""
 
     name: str

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import CodebookError
+from discreet.look.result import Shown
 
 
 @dataclass(frozen=True)
-class Hierarchy:
+class Hierarchy(Shown):
     """A forest over categories, as (code, parent) pairs.
 
     >>> tree = Hierarchy.of({"Black": "Other", "Chinese": "Other"})

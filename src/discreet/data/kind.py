@@ -13,14 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.encode import alike
+from discreet.data.figures import (
+    adds_up,
+    are_shares,
+    holds_counts,
+    is_fractional,
+    is_percent,
+    is_text,
+    measures,
+    numbers_of,
+)
 from discreet.data.source import Source, engine_errors
+from discreet.data.telling import IDENTIFIERS, tokens
 from discreet.data.totals import is_total, words
 from discreet.errors import DataError, WrongKind
 
 LOOK = 10_000  # rows; two that are alike among them are people
 CHANCE = 0.001  # that people are all different, below which they are taken for cells
 COVERED = 0.5  # of all combinations, that cells without a name for their count must cover
+FEW = 4  # rows a category has at least, on average, in cells that cover less
 CODES = 20  # rows from which a column of A1, A2, ... is an id
+RISING = 5  # rows from which numbers that rise down the side of others are no chance
+MOST_MEASURES = 12  # kinds of figures in a long file
 
 COUNTS = words(
     """n count counts cnt freq freqs frequency frequencies _freq _freq_ n_break n_obs nobs tally len
@@ -34,7 +48,11 @@ PERHAPS = words(
     wert fälle faelle personen einwohner nombre valeur personnes número numero casos personas
     valore persone personer valor pessoas"""
 )
-WHOLE = r"^\s*(0|[1-9]\d*)(\.0+)?\s*$"  # 01 is a code
+# what numbers down the side of a cross-tab are called
+SIDES = words(
+    """year years jahr jahre année annee año anno jaar age ages alter edad âge zip zipcode postcode
+    plz tract area region county district state province code municipality gemeinde kreis"""
+)
 
 
 @dataclass(frozen=True)
@@ -62,13 +80,14 @@ class Head:
 
 def check_records(source: Source, *, known: Collection[str], aside: Collection[str] = ()) -> None:
     """Refuse cells and cross-tabs; columns that are `known` or put `aside` are no counts."""
-    head = _head(source, [name for name in source.columns if name not in aside])
+    head = head_of(source, [name for name in source.columns if name not in aside])
     names = list(head.rows.column_names)
     if head.rows.num_rows == 0 or len(names) < 2 or not head.differ(names):
         return
+    where = source.name
+    check_measures(head, names)
     numbers = [name for name in names if name not in known and holds_counts(head.rows[name])]
     if name := _named_count(head, names, numbers):
-        where = source.name
         raise WrongKind(
             lambda say: (
                 f"every row of {where} is different and {name!r} looks like a count: is this a "
@@ -76,10 +95,10 @@ def check_records(source: Source, *, known: Collection[str], aside: Collection[s
                 "is a person."
             )
         )
-    if columns := _across(head, names, numbers):
+    whole = [name for name in names if name in known or not _is_figure(head, name)]
+    if len(whole) > 1 and (columns := _across(head, whole, numbers)):
         _refuse_crosstab(source, names[0], columns)
     if name := _count_of_a_grid(head, names, numbers):
-        where = source.name
         raise WrongKind(
             lambda say: (
                 f"no two rows of {where} are alike when {name!r} is set aside, as in a file of "
@@ -87,29 +106,34 @@ def check_records(source: Source, *, known: Collection[str], aside: Collection[s
                 "each row is a person."
             )
         )
+    if shares := _shares(head, [name for name in names if name not in known], names):
+        some = "hold" if len(shares) > 1 else "holds"
+        raise WrongKind(
+            lambda say: (
+                f"every row of {where} is different and {_listed(shares)} {some} percentages or "
+                "shares, which count nobody: give a file with the counts, or say "
+                f"{say('records', True)} if each row is a person."
+            )
+        )
 
 
-def holds_counts(column: Any) -> bool:
-    """Whole numbers from 0 on; up to half of them may be suppressed or missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        whole = pc.match_substring_regex(column, WHOLE)
-        text = pc.utf8_trim_whitespace(pc.if_else(whole, column, pa.scalar(None, kind)))
-        values = text.cast(pa.float64())
-    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        values = column.cast(pa.float64(), safe=False)
-    else:
-        return False
-    found = values.drop_null().to_numpy()
-    found = found[np.isfinite(found)]
-    counts = (found >= 0) & (found == np.floor(found))
-    return bool(0 < len(column) <= 2 * len(found) and counts.all())
+def check_measures(head: Head, names: Sequence[str]) -> None:
+    """Refuse a long file in which counts and shares stand below one another."""
+    for name in names:
+        column = head.rows[name]
+        if not is_text(column) or head.codes(name)[1] > MOST_MEASURES:
+            continue
+        both = measures([str(value) for value in column.unique().drop_null().to_pylist()])
+        if both is not None:
+            raise DataError(
+                f"{name!r} of {head.source.name} tells rows of {both[0]!r} from rows of "
+                f"{both[1]!r}: counts and shares stand below one another. Keep the rows of "
+                f"{both[0]!r} and take {name!r} out."
+            )
 
 
-def _head(source: Source, names: Sequence[str]) -> Head:
+def head_of(source: Source, names: Sequence[str]) -> Head:
+    """The first rows, of columns that can be read and hold plain values."""
     import pyarrow as pa
 
     try:
@@ -161,7 +185,7 @@ def _across(head: Head, names: Sequence[str], numbers: Sequence[str]) -> list[st
     if len(columns) < 2 or not head.differ(before):
         return []
     rows, sizes = head.rows.num_rows, [head.codes(name)[1] for name in before]
-    if _has_sums(head, columns):
+    if _has_sums(head, columns) or (first is None and _rising(head, names[0])):
         return columns
     if first is None or (rows >= CODES and _is_id(head.rows[before[0]])):
         return []
@@ -184,27 +208,68 @@ def _has_sums(head: Head, columns: Sequence[str]) -> bool:
     return bool(np.all(rest == values[sums[0]]))
 
 
+def _rising(head: Head, name: str) -> bool:
+    """Years, ages or codes of areas down the side, each once and in order; row numbers are none."""
+    values = numbers_of(head.rows[name])
+    if values is None or len(values) != head.rows.num_rows or len(values) < RISING:
+        return False
+    steps = np.diff(values)
+    told = bool(set(re.split(r"[\W\d_]+", name.casefold())) & SIDES)
+    return bool((steps > 0).all()) and (told or bool((steps > 1).any() and values[0] > 1))
+
+
+def _is_figure(head: Head, name: str) -> bool:
+    """A share or a mean."""
+    return is_fractional(head.rows[name]) or is_percent(head.rows[name], name)
+
+
+def _shares(head: Head, unknown: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Columns of shares, in a cross-tab or beside the cells that they are of."""
+    figures = [name for name in unknown if _is_figure(head, name)]
+    others = [name for name in names if name not in figures]
+    if not figures or not others or not head.every or not head.differ(others):
+        return []
+    columns = [head.rows[name] for name in figures]
+    if are_shares(columns):
+        return figures
+    telling = [name for name in figures if is_percent(head.rows[name], name)]
+    cells = math.prod(head.codes(name)[1] for name in others)
+    if telling and (
+        by_chance(head.rows.num_rows, cells) <= CHANCE
+        or any(adds_up(head.rows[name]) for name in telling)
+    ):
+        return telling
+    return []
+
+
 def _is_id(column: Any) -> bool:
     """A1, A2, ...: a person's, not a category."""
     return all(re.fullmatch(r"\D*\d+", str(value).strip()) for value in column.to_pylist())
 
 
 def _refuse_crosstab(source: Source, row: str, columns: Sequence[str]) -> None:
-    listed = ", ".join(map(repr, columns[:3])) + (", ..." if len(columns) > 3 else "")
     raise WrongKind(
         lambda say: (
-            f"each row of {source.name} has a {row!r} of its own and numbers in {listed}: is this "
+            f"each row of {source.name} has a {row!r} of its own and numbers in "
+            f"{_listed(columns)}: is this "
             f"a cross-tab? Say {say('crosstab', 'NAME')} with a name for what stands across, or "
             f"{say('records', True)} if each row is a person."
         )
     )
 
 
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(map(repr, columns[:3])) + (", ..." if len(columns) > 3 else "")
+
+
 def _count_of_a_grid(head: Head, names: Sequence[str], numbers: Sequence[str]) -> str | None:
     """Whatever it is called: the others are a table of which most cells are listed, each once."""
     sizes, whole, rows = {}, 1, head.rows.num_rows
     for name in names:
-        if (size := head.codes(name)[1]) > 1 and not _fractional(head.rows[name]):
+        size = head.codes(name)[1]
+        if size == rows and tokens(name) & IDENTIFIERS:
+            continue  # a person's, or a row's
+        if size > 1 and not is_fractional(head.rows[name]):
             sizes[name], whole = size, whole * size
             if whole > rows**2 * max(sizes.values()):
                 return None  # so many cells that people differ by chance
@@ -216,7 +281,8 @@ def _count_of_a_grid(head: Head, names: Sequence[str], numbers: Sequence[str]) -
         if by_chance(rows, cells) > CHANCE or not head.differ(others):
             continue
         if head.every:
-            covered = rows >= COVERED * cells
+            few = max(sizes[other] for other in others) * FEW <= rows
+            covered = few or rows >= COVERED * cells
         else:
             covered = _covers(head.source, others) and _rows_differ(head.source, others)
         if covered:
@@ -234,20 +300,6 @@ def by_chance(people: int, cells: int) -> float:
         return 0.0
     share = 1 / min(cells, 1 << 1000)  # which a float holds
     return float(np.exp(np.log1p(-share * np.arange(people)).sum()))
-
-
-def _fractional(column: Any) -> bool:
-    """Shares and means, which classify nobody."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        shares = pc.match_substring_regex(column, r"^\s*-?\d*\.\d+\s*$")
-        return 2 * (pc.sum(shares).as_py() or 0) > len(column)
-    if not pa.types.is_floating(column.type):
-        return False
-    values = column.drop_null().to_numpy()
-    return bool((values[np.isfinite(values)] % 1 != 0).any())
 
 
 def _covers(source: Source, names: Sequence[str]) -> bool:

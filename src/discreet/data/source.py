@@ -36,9 +36,19 @@ class Source:
     codebook: Codebook | None = None
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.codebook is not None:  # of columns that were taken out it says nothing
+            object.__setattr__(self, "codebook", self.codebook.among(self.records.columns))
+
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(self.records.columns)
+
+
+class OnlyCapitals(DataError):
+    """Names of columns that engines do not tell apart; `records` has them, if they are at hand."""
+
+    records: Any = None
 
 
 @contextmanager
@@ -86,10 +96,17 @@ def _sentence(message: str) -> str:
 
 def from_arrow(records: Any, orders: Mapping[str, tuple[str, ...]], name: str) -> Source:
     """An Arrow table without dictionaries as a source."""
-    check_names(records.column_names, name)
+    names = trimmed(records.column_names)
+    records = records.rename_columns(names)
+    try:
+        check_names(names, name)
+    except OnlyCapitals as error:
+        error.records = records
+        raise
     connection = own_duckdb()
     with engine_errors(name):
         connection.con.register("records", records)
+        orders = {column.strip(): order for column, order in orders.items()}
         return Source(connection.table("records"), name, orders)
 
 
@@ -101,14 +118,25 @@ def own_duckdb() -> Any:
     return ibis.duckdb.connect(temp_directory=str(unfinished(spill)))
 
 
+def trimmed(names: Sequence[str]) -> list[str]:
+    """Names of columns without blanks around them.
+
+    >>> trimmed([" Sex", "Age group "])
+    ['Sex', 'Age group']
+    """
+    return [column.strip().removeprefix("\ufeff").strip() for column in names]
+
+
 def check_names(names: Sequence[str], name: str) -> None:
     """Engines do not tell Sex from sex, and cannot address a column without a name."""
     seen: dict[str, str] = {}
     for place, column in enumerate(names, 1):
         if not column.strip():
             raise DataError(f"column {place} of {name} has no name; give it one in the header.")
+        if "\0" in column:
+            raise DataError(f"the header of {name} is no text; it is damaged, or of another kind.")
         if (other := seen.setdefault(column.lower(), column)) != column:
-            raise DataError(
+            raise OnlyCapitals(
                 f"{name} has the columns {other!r} and {column!r}, which differ only in capitals; "
                 "rename one."
             )

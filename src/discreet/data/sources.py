@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import glob
+from collections.abc import Sequence
 from pathlib import Path
 
 from discreet.data.database import ADDRESS, hidden, open_table
 from discreet.data.frames import plain
-from discreet.data.readers import READERS
+from discreet.data.readers import READERS, Reader, reader_of
+from discreet.data.readers.fixed import at_layout
+from discreet.data.several import as_one, files_in
 from discreet.data.source import Source, engine_errors, from_arrow
 from discreet.errors import DataError
 from discreet.look.telling import tell
 
+KINDS = "a CSV, Parquet, Excel, OpenDocument, SPSS, Stata, SAS or R file"
+
 
 def open_source(data: object, *, table: str | None = None) -> Source:
-    """Records from a path, a database URL with `table`, a frame, or an ibis table."""
+    """Records from a path, a pattern or a folder of files, a list of paths, a database URL, a
+    frame, or an ibis table; `table` names the table of a database or of a file with several.
+    """
     source = _opened(data, table)
     for note in source.notes:
         tell(note)
@@ -23,30 +31,51 @@ def open_source(data: object, *, table: str | None = None) -> Source:
 def _opened(data: object, table: str | None) -> Source:
     if isinstance(data, str) and ADDRESS.match(data):
         return Source(open_table(data, table), repr(table))
-    if table is not None:
-        shown = repr(hidden(str(data))) if isinstance(data, str | Path) else type(data).__name__
-        raise DataError(
-            f"a table name ({table!r}) goes with a database URL, not with {shown}; leave it out."
-        )
     if isinstance(data, str | Path):
-        return _from_file(Path(data))
+        return _from_path(Path(data), table)
+    if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
+        return _from_files([Path(path) for path in data], table)
+    if table is not None:
+        raise DataError(
+            f"a table name ({table!r}) goes with a database URL or a workbook, not with "
+            f"{type(data).__name__}; leave it out."
+        )
     return data if isinstance(data, Source) else _from_frame(data)
 
 
-def _from_file(path: Path) -> Source:
+def _from_path(path: Path, table: str | None) -> Source:
+    if not path.exists():
+        path, layout = at_layout(path)
+        table = layout or table
+    if path.is_dir():
+        return _from_files(files_in(path), table, repr(hidden(str(path))))
+    if not path.exists() and glob.has_magic(str(path)):
+        found = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))]
+        files = [match for match in found if match.is_file()]
+        if not files:
+            raise DataError(f"no file is named as {hidden(str(path))!r} says; check the pattern.")
+        return _from_files(files, table, repr(hidden(str(path))))
+    return _from_file(path, table)
+
+
+def _from_files(paths: Sequence[Path], table: str | None, name: str | None = None) -> Source:
+    if len(paths) == 1:
+        return _from_file(paths[0], table)
+    for path in paths:
+        if path.is_dir() or not path.exists():
+            what = "is a folder" if path.is_dir() else "is not there"
+            raise DataError(f"{hidden(str(path))!r} {what}; name files.")
+    return as_one(paths, lambda path: _from_file(path, table), name)
+
+
+def _from_file(path: Path, table: str | None = None) -> Source:
     shown = repr(hidden(str(path)))
     if not path.exists():
-        raise DataError(
-            f"there is no file {shown}; give a CSV or Parquet file, example:NAME, "
-            "or a database URL."
-        )
-    if path.is_dir():
-        raise DataError(f"{shown} is a folder; name a CSV or Parquet file in it.")
-    reader = READERS.get(path.suffix.lower())
+        raise DataError(f"there is no file {shown}; give {KINDS}, example:NAME, or a database URL.")
+    reader = reader_of(path)
     if reader is None:
-        raise DataError(
-            f"{shown} ends in {path.suffix!r}, which is not read; use {', '.join(READERS)}."
-        )
+        ends = ", ".join(suffix for suffix in READERS if suffix.count(".") == 1)
+        raise DataError(f"{shown} ends in {path.suffix!r}, which is not read; use {ends}.")
     name = repr(path.name)
     try:
         with open(path, "rb") as file:
@@ -57,7 +86,18 @@ def _from_file(path: Path) -> Source:
     if empty:
         raise DataError(f"{name} is empty; it needs a header line and at least one record.")
     with engine_errors(name):
-        return reader.read(path, name)
+        return _read(reader, path, name, table, shown)
+
+
+def _read(reader: Reader, path: Path, name: str, table: str | None, shown: str) -> Source:
+    if getattr(reader, "TABLES", False):
+        return reader.read(path, name, table)
+    if table is not None:
+        raise DataError(
+            f"a table name ({table!r}) goes with a database URL or a workbook, not with {shown}; "
+            "leave it out."
+        )
+    return reader.read(path, name)
 
 
 def _from_frame(data: object) -> Source:

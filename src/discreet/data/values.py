@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.look.words import number
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _FORMS = {  # a form of label: where its number or numbers stand
 
 
 @dataclass(frozen=True)
-class Values:
+class Values(Unpublished):
     """The range of numbers of each category, and where they come from.
 
     >>> import discreet as dc

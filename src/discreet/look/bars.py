@@ -107,6 +107,7 @@ def bar_chart(
     light: str = LIGHT.possible,
     mark: Mark | None = None,
     empty: str = "There is nothing to show.",
+    confidential: bool = True,
     width: int = WIDE,
 ) -> Any:
     """Bars from 0 to their values, one below the other.
@@ -164,6 +165,7 @@ def bar_chart(
         left=names.left,
         width=width,
         height=names.step * len(rows),
+        confidential=confidential,
     )
 
 

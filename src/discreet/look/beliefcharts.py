@@ -7,8 +7,8 @@ from typing import Any
 
 from discreet.look.bars import Bar, Mark, Names, bar_chart
 from discreet.look.palette import LIGHT
-from discreet.look.theme import WIDE, empty_chart, finish
-from discreet.look.ticks import QUARTERS
+from discreet.look.theme import PHONE, WIDE, empty_chart, finish
+from discreet.look.ticks import HALVES, QUARTERS
 from discreet.look.words import number, percent, plural, printable
 
 LEAST = 0.0005  # a probability that is still drawn
@@ -166,7 +166,7 @@ def cells_chart(
         *names.layers(),
     ]
     if step >= 34:
-        figures = base.mark_text(fontSize=11, color=LIGHT.ink)
+        figures = base.mark_text(fontSize=12, color=LIGHT.ink)
         layers.append(figures.encode(y=y, x=at("middle"), text="words:N"))
     key = f"{heading + '. ' if heading else ''}Filled: how probable that count is."
     key += " Outlined: the true count." if counts is not None else ""
@@ -178,6 +178,7 @@ def cells_chart(
         left=left,
         width=width,
         height=names.step * len(names.texts),
+        foot=16,
     )
 
 
@@ -213,7 +214,8 @@ def sensitivity_chart(
             size = 24 + 72 * place / max(1, len(priors) - 1)
             dots.append({"row": row, "p": p, "prior": priors[place], "size": size})
     scale = alt.Scale(domain=[0, 1], range=[0, max(width - left - 90, 60)])
-    axis = alt.Axis(title="Probability", format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
+    ticks = QUARTERS if width >= PHONE else HALVES
+    axis = alt.Axis(title="Probability", format=".0%", values=list(ticks))
     y = names.place()
 
     def at(field: str) -> Any:

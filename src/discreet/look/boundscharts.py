@@ -126,7 +126,7 @@ def width_histogram(
     tight = sum(row["cells"] for row in rows if row["state"] == TIGHT)
     key = f"Each bar: how many {kind}s have that width."
     if tight:
-        key += f" Dark red, below {number(limit or 0)}: {plural(tight, kind)}."
+        key += f" Red, below {number(limit or 0)}: {plural(tight, kind)}."
     return finish(
         layers, title=title, key=key, notes=notes, left=LEFT, width=width, height=HEIGHT * 2 // 3
     )

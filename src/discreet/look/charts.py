@@ -157,8 +157,9 @@ def order_chart(
         rows,
         title=title,
         axis="Share of the margins of that order",
-        key="Dark: released, or found by adding up. Light: all margins of that many variables.",
+        key="Strong: released, or found by adding up. Faint: all margins of that many variables.",
         notes=notes,
+        confidential=False,
         width=width,
     )
 
@@ -171,6 +172,7 @@ def share_chart(
     key: str,
     notes: Iterable[str] = (),
     decimals: int = 0,
+    confidential: bool = True,
     width: int = WIDE,
 ) -> Any:
     """Bars of how many there are of all that are possible; a row is a name and the two numbers."""
@@ -180,7 +182,7 @@ def share_chart(
     ]
     return bar_chart(
         bars, title=title, axis=axis, key=key, notes=notes, ticks=HALVES, form=".0%",
-        colour=LIGHT.released, width=width,
+        colour=LIGHT.released, confidential=confidential, width=width,
     )  # fmt: skip
 
 

@@ -54,9 +54,10 @@ def order_chart(
         ],
         title=title,
         axis="Share of the margins of that order",
-        key="Dark: released, or found by adding up. Light: all margins of that many variables.",
+        key="Strong: released, or found by adding up. Faint: all margins of that many variables.",
         notes=notes,
         decimals=2,
+        confidential=False,
         width=width,
     )
 
@@ -89,6 +90,7 @@ def variable_chart(
         ticks=whole_ticks(max(1, rows[0][1]), 5 if width >= PHONE else 3),
         form=",d",
         colour=LIGHT.released,
+        confidential=False,
         width=width,
     )
 
@@ -156,6 +158,7 @@ def tradeoff_chart(
         left=left,
         width=width,
         height=height,
+        confidential=False,
     )
 
 
@@ -237,12 +240,15 @@ def trace_chart(
             x=x, y=y, text="words:N"
         )
     )
-    said = ["Dark: the search whose result this is." if len(runs) > 1 else "Line: the best so far."]
+    said = [
+        "Strong: the search whose result this is." if len(runs) > 1 else "Line: the best so far."
+    ]
     if at_most is not None:
         said.append(f"Dashed: no search can exceed {_amount(at_most)}.")
     return finish(
-        layers, title=title, key=" ".join(said), notes=notes, left=left, width=width, height=height
-    )
+        layers, title=title, key=" ".join(said), notes=notes, left=left, width=width,
+        height=height, confidential=False,
+    )  # fmt: skip
 
 
 # Axes and labels

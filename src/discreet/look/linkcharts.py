@@ -135,7 +135,7 @@ def reliability_chart(
         shape="diamond", size=100, filled=True, opacity=1, fill=LIGHT.true, stroke=LIGHT.paper
     )
     layers = [
-        line.mark_line(color=LIGHT.muted, strokeWidth=1, strokeDash=[1, 3]).encode(
+        line.mark_line(color=LIGHT.muted, strokeWidth=1, strokeDash=[2, 3]).encode(
             x=x, y=y("right")
         ),
         base.mark_rule(color=LIGHT.belief, strokeWidth=7, opacity=0.45).encode(

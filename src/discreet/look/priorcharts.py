@@ -7,8 +7,8 @@ from typing import Any
 
 from discreet.look.bars import Names
 from discreet.look.palette import LIGHT
-from discreet.look.theme import WIDE, finish
-from discreet.look.ticks import QUARTERS
+from discreet.look.theme import PHONE, WIDE, finish
+from discreet.look.ticks import HALVES, QUARTERS
 from discreet.look.words import number, percent, printable
 
 Row = tuple[str, float, float, float, int, int]  # category, low, high, share, least, most
@@ -37,7 +37,8 @@ def prior_chart(
     ]
     right = 24 + LETTER * max(map(len, words))
     scale = alt.Scale(domain=[0, 1], range=[0, max(width - names.left - right, 60)])
-    axis = alt.Axis(title="Share", values=list(QUARTERS), format=".0%", grid=False)
+    ticks = QUARTERS if width >= PHONE else HALVES
+    axis = alt.Axis(title="Share", values=list(ticks), format=".0%", grid=False)
     base = alt.Chart(alt.InlineData(values=drawn))
     y, down = names.place(), names.down
 
@@ -68,7 +69,7 @@ def prior_chart(
         notes.insert(0, f"{len(rows) - MOST:,} more categories.")
     return finish(
         layers, title=title, key=key, notes=notes, left=names.left, width=width,
-        height=names.step * len(drawn),
+        height=names.step * len(drawn), confidential=False,
     )  # fmt: skip
 
 
@@ -111,4 +112,5 @@ def fitted_chart(
     return finish(
         layers, title=says if title is None else title, key=key,
         notes=[source] if source else [], left=0, width=width, height=180,
+        confidential=False,
     )  # fmt: skip

@@ -24,12 +24,13 @@ def curve_chart(
     at: tuple[float, float] | None = None,
     title: str | None = None,
     source: str | None = None,
+    confidential: bool = True,
     width: int = WIDE,
 ) -> Any:
     """Share of the risk taken against share of the data suppressed, a line an order of cells.
 
     The first is the order that is judged by; `at` is the cut that was chosen. The dotted line is
-    suppression at random.
+    suppression at random. A plan, made before there are data, is not confidential.
     """
     import altair as alt
 
@@ -79,6 +80,7 @@ def curve_chart(
         left=left,
         width=width,
         height=height,
+        confidential=confidential,
     )
 
 

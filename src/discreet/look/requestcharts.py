@@ -40,7 +40,7 @@ def served_chart(
         more = plural(len(rows) - SHOWN, "more user")
         notes.insert(0, f"{more}, none served less, not shown.")
     ordered = sorted(rows, key=lambda row: row[1])[:SHOWN]
-    key = "Dark: served by the release. Light: all that the user asked for."
+    key = "Strong: served by the release. Faint: all that the user asked for."
     if any(first is not None for *_, first in ordered):
         key += " Diamond: served under first come, first served"
         key += "." if width >= PHONE else ", in brackets."
@@ -51,7 +51,7 @@ def served_chart(
     return bar_chart(
         bars, title=title, axis="Share of the requests", key=key, notes=notes, ticks=HALVES,
         form=".0%", colour=LIGHT.released, mark=Mark(fill=LIGHT.paper, stroke=LIGHT.ink),
-        width=width,
+        confidential=False, width=width,
     )  # fmt: skip
 
 

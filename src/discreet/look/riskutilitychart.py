@@ -72,7 +72,7 @@ def map_chart(
     if line := [places[name] for name in efficient if name in places]:
         ends = [{"risk": r, "utility": u, "row": k} for k, (r, u) in enumerate(line)]
         joined = alt.Chart(alt.InlineData(values=ends)).mark_line(
-            color=LIGHT.possible, strokeWidth=2, interpolate="step-after"
+            color=LIGHT.released, strokeWidth=1.5, interpolate="step-after"
         )
         layers.append(joined.encode(x=x, y=y, order="row:Q"))
     for name, risk, worth, verdict in reversed(ranked):

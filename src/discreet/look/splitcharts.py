@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.look.palette import LIGHT
-from discreet.look.theme import WIDE, finish
+from discreet.look.theme import WIDE, finish, upright
+from discreet.look.ticks import nice_ticks
+
+LEFT = 48
 
 
 def split_chart(
@@ -23,17 +26,14 @@ def split_chart(
     import altair as alt
 
     rows = [{"share": share, "u": u} for share, u in curve]
-    top = max(limit, *(u for _, u in curve)) * 1.05 or 1.0
+    ticks = nice_ticks(0.0, max(limit, *(u for _, u in curve)) or 1.0, 4)
+    scale = alt.Scale(domain=[0, ticks[-1]], nice=False)
     x = alt.X(
         "share:Q",
-        scale=alt.Scale(domain=[0, 1], nice=False),
+        scale=alt.Scale(domain=[0, 1], range=[0, width - LEFT - 16], nice=False),
         axis=alt.Axis(title=f"Prior share of {name}", format=".0%", tickCount=5, grid=False),
     )
-    y = alt.Y(
-        "u:Q",
-        scale=alt.Scale(domain=[0, top], nice=False),
-        axis=alt.Axis(title="Uncertainty left", tickCount=4),
-    )
+    y = alt.Y("u:Q", scale=scale, axis=upright("Uncertainty left", ticks, left=LEFT))
     line = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_line(color=LIGHT.belief, strokeWidth=2)
@@ -41,8 +41,8 @@ def split_chart(
     )
     across = (
         alt.Chart(alt.InlineData(values=[{"u": limit}]))
-        .mark_rule(color=LIGHT.ink, strokeDash=[4, 3])
-        .encode(y=alt.Y("u:Q", scale=alt.Scale(domain=[0, top], nice=False)))
+        .mark_rule(color=LIGHT.ink, strokeDash=[4, 3], x=0, x2=width - LEFT - 16)
+        .encode(y=y)
     )
     if title is None:
         enough = sum(u >= limit - 1e-12 for _, u in curve) / len(curve)
@@ -50,5 +50,5 @@ def split_chart(
         title = f"{label}: enough is left to know {said} prior share of {name}"
     return finish(
         [line, across], title=title, key="Dashed: the limit.", notes=[source] if source else [],
-        left=60, width=width, height=200,
+        left=LEFT, width=width, height=200,
     )  # fmt: skip

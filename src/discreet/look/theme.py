@@ -6,12 +6,14 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-from discreet.look.palette import FONT, LIGHT
+from discreet.look.notebook import chart_class
+from discreet.look.palette import DARK, FONT, LIGHT
 from discreet.look.words import printable
 
 WIDE, NARROW = 660, 340  # pixels of a whole chart: on a page, on a phone
 PHONE = 480  # narrower charts are for phones
 LINE = 16
+CONFIDENTIAL = "Confidential: from unpublished counts."
 
 
 def finish(
@@ -24,23 +26,20 @@ def finish(
     width: int,
     height: Any,
     foot: int = 48,
+    confidential: bool = True,
 ) -> Any:
-    """The layers as one chart with its words; `left` pixels of `width` are for row labels."""
+    """The layers as one chart with its words; `left` pixels of `width` are for row labels.
+
+    What holds unpublished counts, or was worked out from them, is `confidential` and says so.
+    """
     import altair as alt
 
     title, key = printable(title), printable(key)
-    written = [line for note in notes for line in wrap(note, width, 11)]
-    if written:
-        layers = [
-            *layers,
-            alt.Chart(alt.InlineData(values=[{"note": "\n".join(written)}]))
-            .mark_text(
-                align="left", baseline="top", lineBreak="\n", lineHeight=LINE,
-                fontSize=11, color=LIGHT.muted, clip=False,
-                x=-left, y=alt.ExprRef(f"height + {foot}"),
-            )
-            .encode(text="note:N"),
-        ]  # fmt: skip
+    marked = wrap(CONFIDENTIAL, width, 12, bold=True) if confidential else []
+    written = [line for note in notes for line in wrap(note, width, 12)]
+    below = foot + LINE * len(marked)
+    layers = [*layers, *_foot(marked, left, foot, LIGHT.ink, bold=True)]
+    layers += _foot(written, left, below, LIGHT.muted)
     said = wrap(key, width, 12)
     head = alt.Title(text=wrap(title, width, 15, bold=True), subtitle=said)
     if not title:
@@ -48,7 +47,7 @@ def finish(
             text=said, fontSize=12, fontWeight=400, lineHeight=LINE, color=LIGHT.muted
         )  # fmt: skip
     return (
-        alt.layer(*layers)
+        chart_class()(layer=layers)  # shown without any network
         .properties(
             width=width - left,
             height=height,
@@ -61,6 +60,31 @@ def finish(
         )
         .configure(**config())
     )
+
+
+def _foot(lines: list[str], left: int, down: int, colour: str, *, bold: bool = False) -> list[Any]:
+    """Lines below a chart, so far down."""
+    import altair as alt
+
+    if not lines:
+        return []
+    text = alt.Chart(alt.InlineData(values=[{"note": "\n".join(lines)}])).mark_text(
+        align="left", baseline="top", lineBreak="\n", lineHeight=LINE, fontSize=12,
+        fontWeight="bold" if bold else "normal", color=colour, clip=False, x=-left,
+        y=alt.ExprRef(f"height + {down}"),
+    )  # fmt: skip
+    return [text.encode(text="note:N")]
+
+
+def dark_style() -> str:
+    """CSS that gives a chart, drawn in light colours, those of a dark screen."""
+    light, dark = LIGHT.to_dict(), DARK.to_dict()
+    said = [
+        f'[{part}="{colour}"] {{ {part}: {dark[name]}; }}'
+        for name, colour in light.items()
+        for part in ("fill", "stroke")
+    ]
+    return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(said)} }}"
 
 
 def config() -> dict[str, Any]:
@@ -106,8 +130,9 @@ def empty_chart(says: str, *, title: str, notes: Iterable[str], width: int) -> A
         .encode(text="says:N")
     )
     return finish(
-        [words], title=title, key="", notes=notes, left=0, width=width, height=20, foot=16
-    )
+        [words], title=title, key="", notes=notes, left=0, width=width, height=20, foot=16,
+        confidential=False,
+    )  # fmt: skip
 
 
 def wrap(text: str, width: int, size: int, *, bold: bool = False) -> list[str]:

@@ -22,14 +22,12 @@ def together_chart(
 ) -> Any:
     """A bar a cell: its name, the probability from all releases, and the highest from one."""
     ranked = sorted(rows, key=lambda row: -row[1])[:MOST]
-    notes = ["Confidential: which cells are small is not published."]
-    if len(rows) > MOST:
-        notes.append(f"The {MOST} most probable of {len(rows):,} cells.")
+    notes = [f"The {MOST} most probable of {len(rows):,} cells."] if len(rows) > MOST else []
     notes += [source] if source else []
     return bar_chart(
         [Bar(name, every, percent(every), mark=one) for name, every, one in ranked],
         title=title,
-        axis="probability of the true count",
+        axis="Probability of the true count",
         key=f"Bar: from all releases. Diamond: from the one that tells most. Stated from "
         f"{percent(act)} on.",
         notes=notes,

@@ -7,10 +7,12 @@ from typing import Any
 
 from discreet.look.bars import Bar, Mark, bar_chart
 from discreet.look.palette import LIGHT
-from discreet.look.theme import WIDE, finish
-from discreet.look.words import plural
+from discreet.look.theme import WIDE, finish, upright
+from discreet.look.ticks import nice_ticks
+from discreet.look.words import plural, sentence
 
 Spans = Sequence[tuple[float, float]]
+LEFT = 48
 
 
 def alphas_chart(
@@ -27,10 +29,13 @@ def alphas_chart(
     import altair as alt
 
     low, high = curve[0][0], curve[-1][0]
-    axis = alt.Axis(title="alpha of the Pareto prior", tickCount=6, grid=False)
-    x = alt.X("alpha:Q", scale=alt.Scale(domain=[low, high], type="log", nice=False), axis=axis)
-    top = 1.1 * max(limit, *(height for _, height in curve))
-    y = alt.Y("left:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(title=measure))
+    across = width - LEFT - 16
+    axis = alt.Axis(title="alpha of the Pareto prior", tickCount=across // 80, grid=False)
+    scale = alt.Scale(domain=[low, high], range=[0, across], type="log", nice=False)
+    x = alt.X("alpha:Q", scale=scale, axis=axis)
+    ticks = nice_ticks(0.0, max(limit, *(height for _, height in curve)), 5)
+    up = alt.Scale(domain=[0, ticks[-1]], nice=False)
+    y = alt.Y("left:Q", scale=up, axis=upright(sentence(measure), ticks, left=LEFT))
     rows = [{"alpha": alpha, "left": height} for alpha, height in curve]
     spans = [{"alpha": a, "end": b} for a, b in beyond]
     layers = [
@@ -39,7 +44,7 @@ def alphas_chart(
         .encode(x=x, x2="end:Q"),
         alt.Chart(alt.InlineData(values=rows)).mark_line(color=LIGHT.belief).encode(x=x, y=y),
         alt.Chart(alt.InlineData(values=[{"left": limit}]))
-        .mark_rule(color=LIGHT.fail, strokeDash=[4, 3])
+        .mark_rule(color=LIGHT.fail, strokeDash=[4, 3], x=0, x2=across)
         .encode(y=y),
     ]
     if title is None:
@@ -49,7 +54,7 @@ def alphas_chart(
             title = f"Beyond the limit: alpha from {said}"
     key = "Line: what is left to know once the total is out. Dashes: the limit. Grey: beyond it."
     notes = [source] if source else []
-    return finish(layers, title=title, key=key, notes=notes, left=0, width=width, height=200)
+    return finish(layers, title=title, key=key, notes=notes, left=LEFT, width=width, height=200)
 
 
 def rules_chart(

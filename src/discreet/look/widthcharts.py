@@ -67,7 +67,7 @@ def width_chart(
     ]
     key = (
         "The narrowest width of a small count when a margin and all one-way margins are known. "
-        "Box: the middle half of the margins of that many variables. Dark mark: the median. "
+        "Box: the middle half of the margins of that many variables. Thick mark: the median. "
         "Figures: narrowest to widest (number of margins)."
     )
     return finish(

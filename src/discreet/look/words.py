@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 EN_DASH = "\u2013"
 ELLIPSIS = "\u2026"
@@ -79,6 +79,15 @@ def both(names: Sequence[str]) -> str:
     """
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def named(cell: Mapping[str, str]) -> str:
+    """A cell with the names of its variables.
+
+    >>> named({"Sex": "f", "Age": "30-39"})
+    'Sex=f, Age=30-39'
+    """
+    return ", ".join(f"{name}={category}" for name, category in cell.items())
 
 
 def listed(names: Sequence[str], most: int) -> str:

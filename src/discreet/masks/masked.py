@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.look.result import Unpublished
 from discreet.release.printed import Printed
 from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
@@ -16,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Masked:
+class Masked(Unpublished):
     """What is printed in each cell of a system, nan where nothing is.
 
     `parameters` say how it was made, and nothing of what it was made from: a secret seed stands

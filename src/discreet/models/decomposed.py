@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.models.bayes import LEAST
 from discreet.models.ipf import ITERATIONS, TOLERANCE, ipf
 from discreet.models.loglinear import Fit, LogLinear
@@ -39,7 +40,7 @@ FEWEST = 5  # sweeps, however fast it converges
 
 
 @dataclass(frozen=True, eq=False)
-class LogLinearCells:
+class LogLinearCells(Unpublished):
     """A log-linear model of a table's cells; `fitted` is its maximum likelihood fit.
 
     >>> from discreet.table.load import load

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import DataError, FormulaError
-from discreet.look.result import Result
+from discreet.look.result import Result, Unpublished
 from discreet.models.ipf import ITERATIONS, TOLERANCE, Array
 from discreet.models.parts import Part, check_dense, count_support
 from discreet.table.cells import Cells
@@ -23,7 +23,7 @@ SPARSE = 5  # people a cell, below which the chi-square is no guide
 
 
 @dataclass(frozen=True)
-class LogLinear:
+class LogLinear(Unpublished):
     """The hierarchical model whose minimal sufficient statistics are the margins of a formula.
 
     A variable in no margin has all its categories equally likely.

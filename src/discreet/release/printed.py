@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InconsistentRelease
+from discreet.look.result import Unpublished
 from discreet.sheets.system import System
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Printed:
+class Printed(Unpublished):
     """lower <= system.sums @ fine <= upper, least <= fine <= most; whole numbers if they count.
 
     A printed cell has lower = upper, a suppressed one a floor and no ceiling, a rounded one what

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
+from discreet.look.notebook import Rows
+from discreet.look.result import Shown
 from discreet.release.large import open_to, threshold
 from discreet.table.axes import OverAxes
 from discreet.table.cells import Cells
@@ -28,7 +30,7 @@ BELOW = "not published, so below the large ones"
 
 
 @dataclass(frozen=True)
-class Known:
+class Known(Shown):
     """A cell, of the table or of a margin, that is known to lie between two values."""
 
     cell: tuple[tuple[str, str], ...]
@@ -43,7 +45,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Release(OverAxes):
+class Release(Shown, OverAxes):
     """Everything that an intruder is given: axes, the maximal margins, and what else is known.
 
     >>> from discreet.table.load import load
@@ -58,6 +60,15 @@ class Release(OverAxes):
     tables: tuple[Table, ...]
     known: tuple[Known, ...] = ()
     ceiling: int | None = None
+
+    def _shown_rows(self, most: int) -> Rows:
+        """The margins, without their counts: they are public only once they are published."""
+        shown = self.tables[:most]
+        columns = {
+            "margin": ["*".join(table.names) for table in shown],
+            "cells": [table.size for table in shown],
+        }
+        return Rows(columns, len(self.tables))
 
     @classmethod
     def margins(cls, table: Table, formula: str | Formula | Iterable[Iterable[str]]) -> Release:

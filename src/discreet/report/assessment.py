@@ -10,7 +10,7 @@ from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.result import Rung
 from discreet.look.charts import interval_chart
 from discreet.look.theme import WIDE
-from discreet.look.words import listed, number, percent, plural, shortened, span
+from discreet.look.words import listed, named, number, percent, plural, shortened, span
 from discreet.report import sheets, words
 from discreet.report.compare import diff
 from discreet.report.page import Chart, Findings, Page, Part, Points, Rows, Say, Section
@@ -107,7 +107,7 @@ def cell_table(caption: str, rows: list[sheets.CellRow], every: int) -> Rows:
     names = list(rows[0].cell) if rows else []
     labels = [list(row.cell.values()) for row in rows]
     if len(names) > MOST_COLUMNS:
-        labels = [[", ".join(f"{n}: {c}" for n, c in row.cell.items())] for row in rows]
+        labels = [[named(row.cell)] for row in rows]
         names = ["Cell"]
     return Rows(
         caption,
@@ -231,7 +231,8 @@ def _figures(assessment: Assessment) -> list[tuple[str, str]]:
     """The few numbers that a reader wants first, each with what it counts."""
     small, policy = assessment.decision.case.small, assessment.policy
     utility, beta = assessment.decision.utility, policy.small.width
-    found = [(number(len(small.cells)), f"counts of {words.small_words(assessment)}")]
+    counts = f"counts of {words.small_words(assessment)}{words.looked_at(assessment)}"
+    found = [(number(len(small.cells)), counts)]
     if small.narrowest is not None:
         below = len(small.below(beta))
         found.append((number(below), f"of them with a width below {number(beta)}"))
@@ -255,7 +256,7 @@ def _alternative(assessment: Assessment) -> str:
     first = sheets.small_rows(assessment, 1)[0]
     return (
         "One bar a cell, from the lowest to the highest count that fits the release, narrowest "
-        f"first. The narrowest: {', '.join(first.cell.values())}, true count "
+        f"first. The narrowest: {named(first.cell)}, true count "
         f"{number(first.count)}, interval {span(first.lower, first.upper)}. "
         "The table below has the same figures."
     )

@@ -27,18 +27,21 @@ def beliefs_page(risk: BeliefRisk, *, small: int = 2, data: str | Path | None = 
     import numpy as np
 
     posterior, right = risk.posterior, risk.right
-    said = [Say(f"under {risk.under}; {posterior.method}", "quiet")]
+    said = [Say(f"under {risk.under}; {_method(posterior)}", "quiet")]
     if risk.fits_badly:
         nats = number(round(risk.surprise or 0))
         said.append(
-            Say(f"fits badly: the true table is {nats} nats less probable than a typical one")
+            Say(
+                f"fits badly: the true table is {nats} nats less probable than a typical one "
+                f"(1 in e^{nats} as probable)"
+            )
         )
     rows = np.argsort(-risk.truth, kind="stable")
     cells = plural(len(posterior), "cell")
     said += _of_population(risk)
     return Page(
         "What an intruder believes",
-        f"{cells}: the best guess is right for {number(int(right.sum()))}",
+        f"{cells}: the best guess is right for {number(int(right.sum()))}, {_sure(posterior)}",
         [*_cells(posterior, rows, small, risk.cells.counts), *_population(risk, rows, small)],
         said=[*said, *_problems(posterior)],
         files=data_file(data),
@@ -171,14 +174,29 @@ def posterior_page(posterior: Posterior, *, small: int = 2, data: str | Path | N
         of = f"counts among {number(posterior.people)} people of the population; "
     return Page(
         "What an intruder believes",
-        f"Beliefs about {plural(len(posterior), 'cell')}",
+        f"Beliefs about {plural(len(posterior), 'cell')}, {_sure(posterior)}",
         _cells(posterior, np.argsort(-surest, kind="stable"), small, None),
         said=[
-            Say(f"{of}under {posterior.model}; {posterior.method}", "quiet"),
+            Say(f"{of}under {posterior.model}; {_method(posterior)}", "quiet"),
             *_problems(posterior),
         ],
         files=data_file(data),
     )
+
+
+def _sure(posterior: Posterior) -> str:
+    """Whether probabilities are exact, for the first line."""
+    if posterior.exact:
+        return "all probabilities exact"
+    convergence = posterior.convergence
+    doubt = convergence is not None and convergence.problems
+    return "probabilities sampled, NOT RELIABLE" if doubt else "probabilities sampled"
+
+
+def _method(posterior: Posterior) -> str:
+    """How it was done; what is wrong with it is said by itself."""
+    problems = () if posterior.convergence is None else posterior.convergence.problems
+    return posterior.method.replace(f", NOT CONVERGED: {'; '.join(problems)}", "")
 
 
 def _problems(posterior: Posterior) -> list[Say]:
@@ -189,7 +207,7 @@ def _problems(posterior: Posterior) -> list[Say]:
         notes = posterior.diagnostics()
         mixed = [
             Say(
-                f"R-hat {float(convergence.r_hat.max(initial=1.0)):.3f}, "
+                f"R-hat {float(convergence.r_hat.max(initial=1.0)):.3f} (1 if chains agree), "
                 f"{number(int(notes['effective_draws'] or 0))} effective draws, standard error at "
                 f"most {notes['largest_standard_error']:.2g}",
                 "quiet",
@@ -239,4 +257,5 @@ def _cells(
         "A box a cell and count, filled as far as it is probable. The table below has the same "
         "figures.",
     )
-    return [Section("Cells", [chart, table], bare=True)]
+    meaning = "P(k): how probable the intruder holds a count of k; guess: the most probable count"
+    return [Section("Cells", [chart, Say(meaning, "quiet"), table], bare=True)]

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from discreet.intruder.bounds.result import CellBounds
 
 MOST_BARS = 20
+PROVEN = {
+    "sharp": "exact: tables of whole numbers that fit the release reach both ends of each interval",
+    "linear": "bounded: tables that fit reach both ends, some with fractions of people; counted as "
+    "whole people, an interval may be narrower",
+    "not proven tight": "outer bounds: no table was found that reaches some of the ends; those "
+    "intervals may be narrower than they are shown",
+}
 
 
 def bounds_page(
@@ -68,6 +75,7 @@ def bounds_page(
         said=[
             *([Say(bounds.stopped, "grave")] if bounds.stopped else []),
             *([said] if release else []),
+            *([Say(PROVEN[tight], "quiet")] if len(bounds) else []),
         ],
         files=data_file(data),
     )

@@ -40,6 +40,7 @@ from discreet.sheets.released import MANIFEST, read_manifest, read_released, she
 from discreet.sheets.sheet import Measure, Sheet
 from discreet.sheets.system import System
 from discreet.table.cells import frame
+from discreet.table.words import brief
 
 Floats = NDArray[np.float64]
 Values = Callable[[System], Floats]
@@ -334,6 +335,6 @@ def checked_page(found: Checked, *, data: str | Path | None = None) -> Page:
 
 
 def _where(finding: Finding) -> str:
-    cell = ", ".join(finding.cell.values())
+    cell = brief(finding.cell)
     table = f"table {finding.table}" if finding.table else ""
     return " / ".join(part for part in (finding.file, table, cell) if part) or finding.kind

@@ -15,6 +15,7 @@ from discreet.look.result import Paged
 from discreet.look.words import number, printable
 from discreet.table.cells import frame
 from discreet.table.formula import Formula
+from discreet.table.lattice import count_by_order
 from discreet.table.notation import quoted
 
 MOST = 20
@@ -40,6 +41,9 @@ class Finding:
 class Comparison(Paged):
     """An old and a new assessment side by side; pairs are (old, new).
 
+    `gained` and `lost` are the largest margins that one has and the other has not; `margins` are
+    how many there are of either with all that are inside these.
+
     >>> import discreet as dc
     >>> tract = dc.load("example:tract")
     >>> found = dc.diff(dc.assess(tract, "Race*Income"), dc.assess(tract, "Race + Gender*Income"))
@@ -56,6 +60,7 @@ class Comparison(Paged):
     narrowest: tuple[int | None, int | None]
     policy: dict[str, tuple[Any, Any]]
     same_data: bool
+    margins: tuple[int, int] = (0, 0)
 
     @property
     def same(self) -> bool:
@@ -79,7 +84,8 @@ class Comparison(Paged):
         if self.same:
             return [*said, "nothing changed"]
         said.append(f"data: {'the same' if self.same_data else 'not the same (sha256 differs)'}")
-        said += _listed("margins gained", self.gained) + _listed("margins lost", self.lost)
+        said += _listed("margins gained", self.gained, self.margins[0])
+        said += _listed("margins lost", self.lost, self.margins[1])
         if self.narrowest[0] != self.narrowest[1]:
             before, after = ("none" if n is None else f"{n:,}" for n in self.narrowest)
             said.append(f"narrowest width of a small count: was {before}, now {after}")
@@ -115,6 +121,8 @@ class Comparison(Paged):
             "margins": {
                 "gained": [list(margin) for margin in self.gained],
                 "lost": [list(margin) for margin in self.lost],
+                "number_gained": self.margins[0],
+                "number_lost": self.margins[1],
             },
             "narrowest": {"old": self.narrowest[0], "new": self.narrowest[1]},
             "policy": {key: {"old": a, "new": b} for key, (a, b) in self.policy.items()},
@@ -135,8 +143,8 @@ def diff(old: Any, new: Any) -> Comparison:
     >>> print(diff(old, new))
     verdict: was FAIL, now PASS
     data: the same
-    margins gained: Gender*Income
-    margins lost: Race*Income
+    margins gained: 2 (Gender*Income and what is inside)
+    margins lost: 1 (Race*Income)
     ...
     """
     a, b = _read(_document(old), "the old report"), _read(_document(new), "the new report")
@@ -160,6 +168,7 @@ def diff(old: Any, new: Any) -> Comparison:
             if a.policy.get(key) != b.policy.get(key)
         },
         same_data=a.sha256 == b.sha256,
+        margins=(_number_beyond(b.formula, a.formula), _number_beyond(a.formula, b.formula)),
     )  # fmt: skip
 
 
@@ -229,13 +238,28 @@ def _beyond(formula: Formula, other: Formula) -> tuple[tuple[str, ...], ...]:
     return tuple(m for m in formula.margins if not any(set(m) <= margin for margin in theirs))
 
 
-def _listed(what: str, margins: Iterable[tuple[str, ...]]) -> list[str]:
+def _number_beyond(formula: Formula, other: Formula) -> int:
+    """How many margins one formula contains and the other does not, those inside them included.
+
+    >>> _number_beyond(Formula.parse("A*B*C", "ABC"), Formula.parse("A + B*C", "ABC"))
+    3
+    """
+    place = {name: p for p, name in enumerate({*formula.names, *other.names})}
+    ours, theirs = (
+        [sum(1 << place[name] for name in margin) for margin in each.margins]
+        for each in (formula, other)
+    )
+    return sum(count_by_order([*ours, *theirs]).values()) - sum(count_by_order(theirs).values())
+
+
+def _listed(what: str, margins: Iterable[tuple[str, ...]], every: int) -> list[str]:
     margins = list(margins)
     if not margins:
         return []
     shown = " + ".join("*".join(map(quoted, margin)) for margin in margins[:MOST])
     more = f" and {number(len(margins) - MOST)} more" if len(margins) > MOST else ""
-    return [f"{what}: {shown}{more}"]
+    inside = " and what is inside" if every > len(margins) else ""
+    return [f"{what}: {number(every)} ({shown}{more}{inside})"]
 
 
 def _value(value: Any) -> str:

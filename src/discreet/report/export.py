@@ -1,4 +1,8 @@
-"""Everything of an assessment as files: report, JSON, charts, tables."""
+"""Everything of an assessment as files: report, JSON, charts, tables.
+
+Report, JSON, workbook and every chart of counts say that they are confidential; a CSV file holds
+its table alone, and `CONFIDENTIAL.txt` beside it says so of all.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.data.files import whole, write_text
 from discreet.errors import OutputError
 from discreet.look.charts import order_chart
+from discreet.look.palette import DARK, LIGHT
+from discreet.look.theme import dark_style
 from discreet.report.assessment import small_chart
 from discreet.report.html import write_html
 from discreet.report.sheets import Sheet, sheets
@@ -24,6 +30,18 @@ if TYPE_CHECKING:
 CHARTS = (".png", ".svg", ".html", ".json")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 SCALE = 2
+NOTICE = "CONFIDENTIAL.txt"
+PAGE = """<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<style>
+body {{ margin: 0; background: {light}; }}
+body #vis.vega-embed {{ display: block; overflow-x: auto; }}
+{dark}
+@media screen and (prefers-color-scheme: dark) {{
+body, #vis svg {{ background: {ground} !important; }}
+}}
+</style>
+"""
 EXCEL_ROWS = 1_048_576 - 4
 EXCEL_LETTERS = 32_767
 
@@ -42,7 +60,8 @@ def export(
         ) from None
     written = [folder / "report.html", folder / "report.json"]
     write_html(assessment, written[0], against=against)
-    write_text(written[1], json.dumps(assessment.to_json(), indent=2, ensure_ascii=False) + "\n")
+    document = {"confidential": CONFIDENTIAL} | assessment.to_json()
+    write_text(written[1], json.dumps(document, indent=2, ensure_ascii=False) + "\n")
     for name, chart in _charts(assessment).items():
         for suffix in (".png", ".svg"):
             written.append(folder / f"{name}{suffix}")
@@ -53,11 +72,17 @@ def export(
         _write_csv(written[-1], sheet.columns, sheet.rows)
     written.append(folder / "tables.xlsx")
     _write_excel(written[-1], assessment, tables)
+    named = "".join(f"{path.name}\n" for path in written if not path.name.startswith("orders."))
+    written.append(folder / NOTICE)
+    write_text(written[-1], f"{CONFIDENTIAL}\n\nThis holds for\n{named}")
     return tuple(written)
 
 
 def save_chart(chart: Any, path: str | Path) -> None:
-    """A chart as .png, .svg, .html (with its scripts inside: no network) or .json."""
+    """A chart as .png, .svg, .html (with its scripts inside: no network) or .json.
+
+    On a dark screen .svg and .html are dark.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in CHARTS:
         raise OutputError(
@@ -69,6 +94,21 @@ def save_chart(chart: Any, path: str | Path) -> None:
     }
     with whole(path) as temporary:
         chart.save(str(temporary), format=suffix[1:], **options.get(suffix, {}))
+        if suffix in (".svg", ".html"):
+            _themed(Path(temporary), suffix)
+
+
+def _themed(path: Path, suffix: str) -> None:
+    """Add the colours of dark screens; on a phone a chart scrolls in its own box."""
+    text = path.read_text(encoding="utf-8")
+    if suffix == ".svg":
+        end = text.index(">", text.index("<svg")) + 1
+        text = f"{text[:end]}<style>{dark_style()}</style>{text[end:]}"
+    else:
+        end = text.index("<head>") + len("<head>")
+        page = PAGE.format(light=LIGHT.paper, ground=DARK.paper, dark=dark_style())
+        text = text[:end] + page + text[end:]
+    path.write_text(text, encoding="utf-8")
 
 
 def save_frame(frame: Any, path: str | Path) -> None:
@@ -90,7 +130,7 @@ def _charts(assessment: Assessment) -> dict[str, Any]:
     utility = assessment.decision.utility
     source = f"Source: {assessment.provenance.data}."
     return {
-        "intervals": small_chart(assessment, source=f"{source} {CONFIDENTIAL}"),
+        "intervals": small_chart(assessment, source=source),
         "orders": order_chart(utility.by_order, utility.variables, source=source),
     }
 

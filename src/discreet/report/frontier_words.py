@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.result import Rung
-from discreet.look.words import listed, number, percent, plural
+from discreet.look.words import listed, named, number, percent, plural
 from discreet.table.lattice import count_by_order
 from discreet.table.notation import quoted
 
@@ -64,7 +64,7 @@ def _proof(frontier: Frontier) -> str:
 def _held_back(held: list[dict[str, Any]], number_of: int) -> str:
     """What stopped it: margins, and the counts that they would narrow."""
     first = held[0]
-    cell = ", ".join(first["cell"].values())
+    cell = named(first["cell"])
     would = "would" if number_of == 1 else "each would"
     return (
         f"{plural(number_of, 'margin')} that {would} leave a small count too narrow, such as "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,20 @@ from discreet.report.page import TERMINAL, Chart, Page
 WIDTHS = (("wide", WIDE), ("phone", NARROW))
 
 
-def html_report(result: Any, **options: Any) -> str:
-    """The page of a result; the options are those of its kind of page."""
-    return html_page(page_of(result, **options))
+def html_report(
+    result: Any, *, again: str | Mapping[str, Any] | None = None, **options: Any
+) -> str:
+    """The page of a result; the options are those of its kind of page.
+
+    `again` is what is typed, or run, to do it again; with a mapping also the options in effect and
+    the hashes of files.
+    """
+    how = {"command": again} if isinstance(again, str) else again
+    return html_page(replace(page_of(result, **options), again=how))
 
 
 def write_html(result: Any, path: str | Path, **options: Any) -> None:
-    """The page of a result as a file, whole or not at all.
+    """The page of a result as a file, whole or not at all; `again` says how to do it again.
 
     >>> import discreet as dc
     >>> from pathlib import Path

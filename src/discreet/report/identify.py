@@ -104,7 +104,9 @@ def _figures(
 ) -> list[tuple[str, str]]:
     """The few numbers that a reader wants first, each with what it counts."""
     seen = found.perceived
-    linked = f"of {plural(seen.respondents, 'respondent')} linked at {found.act:g} or more"
+    linked = (
+        f"of {plural(seen.respondents, 'respondent')} linked with probability {found.act:g} or more"
+    )
     figures = [
         (number(int(found.linked.sum())), linked),
         (f"{seen.pessimistic:.4f}", "highest probability of a link"),

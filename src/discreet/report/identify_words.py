@@ -23,7 +23,7 @@ TELLS = 1.5  # a key that makes a pair so many times likelier is a reason
 
 def headline(found: Identification) -> str:
     linked = plural(int(found.linked.sum()), "respondent")
-    return f"{linked} of {number(len(found.linked))} linked at {found.act:g} or more"
+    return f"{linked} of {number(len(found.linked))} linked with probability {found.act:g} or more"
 
 
 def how_words(found: Identification) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.decision.law.verdict import Verdict
 from discreet.intruder.belief.belief import Kind
 from discreet.intruder.predictive.elicit import PEOPLE, ElicitedPrior
-from discreet.look.words import EN_DASH, number, plural
+from discreet.look.words import EN_DASH, number, percent, plural
 from discreet.report.page import MOST_LONG, Chart, Page, Points, Rows, Say, Section, data_file
 from discreet.risk.uncertainty import OnValues
 
@@ -25,9 +25,11 @@ MEASURES = {"knowledge": "is at least", "gain": "falls by at most"}
 def knowledge_page(taught: Taught, *, data: str | Path | None = None) -> Page:
     """The verdict, what the rule asks of the table, and each target, the worst first."""
     beyond, every = sum(not row.within for row in taught.rows), len(taught.rows)
-    said = f"{taught.about}: {beyond} of {plural(every, 'target')} beyond the limit"
+    said = f"{number(beyond)} of {plural(every, 'target')} beyond the limit"
+    if taught.within:
+        said = "within the limit" if every == 1 else f"all {number(every)} targets within the limit"
     measure = MEASURES.get(taught.rule.measure, "falls by a share of at most")
-    limit = f"limit: {taught.rule.uncertainty} {measure} {taught.rule.limit:g}"
+    limit = f"limit: uncertainty, {taught.rule.uncertainty}, {measure} {taught.rule.limit:g}"
     sections = [_believed(taught)]
     if taught.elicited is not None:
         sections.append(_before(taught.elicited))
@@ -35,12 +37,32 @@ def knowledge_page(taught: Taught, *, data: str | Path | None = None) -> Page:
         sections.append(Section("Notes", [Points(taught.notes)]))
     return Page(
         "What a release teaches",
-        said if beyond else taught.about,
+        f"{taught.about}: {said}" if beyond or taught.within else taught.about,
         sections,
         verdict=_verdict(taught.within),
-        said=[Say(limit, "quiet"), Say(taught.words)],
+        said=[Say(_worst(taught)), Say(limit, "quiet"), Say(taught.words)],
         files=data_file(data),
     )
+
+
+def _worst(taught: Taught) -> str:
+    """The first target in a sentence: what would be known of whom."""
+    row = taught.rows[0]
+    who = "" if row.label in ("all", "one of them") else f" of {row.label}"
+    if row.posterior.kind is Kind.DENSITY:
+        low, middle, high = _quantiles(row.posterior)
+        return (
+            f"most is known{who}: the value is between {low:.4g} and {high:.4g} with probability "
+            f"90%, as likely above as below {middle:.4g}"
+        )
+    best = row.posterior.mode
+    chance = percent(row.posterior.probability(best), 1)
+    guess = f"'{best}'" if isinstance(best, str) else _shown(best)
+    return f"most is known{who}: {guess} with probability {chance}"
+
+
+def _quantiles(belief: Belief) -> tuple[float, float, float]:
+    return belief.quantile(0.05), belief.quantile(0.5), belief.quantile(0.95)
 
 
 def _believed(taught: Taught) -> Section:
@@ -113,7 +135,7 @@ def _guess(belief: Belief) -> list[str]:
     if belief.kind is not Kind.DENSITY:
         best = belief.mode
         return [_shown(best), f"{belief.probability(best):.4f}"]
-    low, middle, high = (belief.quantile(p) for p in (0.05, 0.5, 0.95))
+    low, middle, high = _quantiles(belief)
     return [f"{middle:.4g}", f"{low:.4g}{EN_DASH}{high:.4g}"]
 
 

@@ -131,7 +131,8 @@ class Page:
     """All that is shown of a result: what it is, the finding, figures, sections.
 
     `files` are what was read, by what each is; without the first of them the page is of what lay
-    in `memory`. A `template` of its own shows `view` instead of the sections.
+    in `memory`. A `template` of its own shows `view` instead of the sections. `again` is how it is
+    done again: the command, the options in effect, the files that they name with their hashes.
     """
 
     subject: str
@@ -147,6 +148,7 @@ class Page:
     template: str = "page.html.j2"
     view: Callable[[], dict[str, Any]] = dict
     provenance: Callable[[], Provenance] | None = None
+    again: Mapping[str, Any] | None = None
 
     def sources(self) -> list[tuple[str, str, str]]:
         """What was read: what it is, its name and its hash; what is no file has none."""

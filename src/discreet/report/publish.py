@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet.look.words import number, percent, plural
 from discreet.report import publish_parts as parts
+from discreet.report import publish_words as words
 from discreet.report.page import MOST_SHORT, Chart, Page, Points, Rows, Say, Section, data_file
 
 if TYPE_CHECKING:
@@ -48,17 +49,16 @@ def publish_page(
     if totals is not None and (back := len(totals.given_back)):
         many += f", and {number(back)} more {'is' if back == 1 else 'are'} given back"
     out = found if combined is None else combined
-    published, taken = percent(out.data_published), percent(out.risk_taken)
+    holding, taken = words.holding(found, out.data_published), percent(out.risk_taken)
     if combined is not None and combined.combined:
         many += f", and {number(combined.saved)} more in groups"
-    disclosure, nonpublication = (loss.name for loss in found.losses)
     warned = [] if planned else parts.only_if(found, policy, totals, combined)
     if edges is not None and not edges.proven:
         warned.append(parts.not_proven(edges))
     said = [
-        f"{name + ': ' if name else ''}{found.rule}",
-        f"loss of disclosure {disclosure}, of nonpublication {nonpublication}",
-        _prior(found),
+        f"{name + ': ' if name else ''}{words.rule_words(found.rule)}",
+        *words.loss_words(found),
+        words.prior_words(found),
     ]
     if policy is not None:
         said.append(f"Policy: {policy.described}")
@@ -80,15 +80,15 @@ def publish_page(
         sections.append(parts.policy_section(policy))
     return Page(
         "Publication of survey cells",
-        f"{'Plan: publish' if planned else 'Publish'} {many}: {published} of the data at {taken} "
-        "of the disclosure risk",
+        f"{'Plan: publish' if planned else 'Publish'} {many}, with {holding}, at {taken} of the "
+        "disclosure risk",
         sections,
         verdict=None if totals is None else totals.verdict,
         size=plural(len(found), kind),
         said=[*(Say(text, "grave") for text in warned), *(Say(text, "quiet") for text in said)],
         figures=[
             (number(int(found.publish.sum())), f"of {plural(len(found), kind)} published"),
-            (published, "of the data published"),
+            words.holding_figure(found, out.data_published),
             (taken, "of the disclosure risk taken"),
         ],
         files=data_file(data),
@@ -119,8 +119,7 @@ def _cells(found: Publication, totals: GuardedTotals | None) -> Section:
         columns, labels = [("row", [])], [[number(int(row) + 1)] for row in rows]
     title = "In the order of publication" if len(found) <= MOST_SHORT else "Nearest to the edge"
     table = Rows(
-        "Sampled n of N people, y of them in the class, E Y expected; R0 and R1 are the expected "
-        "losses of suppressing and of publishing",
+        "Cells with the expected losses of suppressing and of publishing them",
         [name for name, _ in columns],
         labels,
         ["n", "N", "y", "E Y", "R0", "R1", "R1/R0", ""],
@@ -130,7 +129,7 @@ def _cells(found: Publication, totals: GuardedTotals | None) -> Section:
         kind="more cell",
         of_data=True,
     )
-    return Section(title, [table])
+    return Section(title, [Say(words.COLUMNS, "quiet"), table])
 
 
 def _combined(combined: Combination) -> Section:
@@ -150,25 +149,13 @@ def _ratios(found: Publication, kind: str) -> Section:
     columns = zip(table["cells"], table["data"], table["risk"], strict=True)
     rows = Rows(
         "Cells, data and disclosure risk by the ratio that is published up to",
-        ["where"],
-        [[f"R1 < {number(ratio)} R0"] for ratio in table["ratio"]],
+        ["published where"],
+        [[f"R1/R0 below {number(ratio)}"] for ratio in table["ratio"]],
         [f"{kind}s", "data", "risk"],
         [[number(int(cells)), percent(data, 1), percent(risk, 1)] for cells, data, risk in columns],
     )
     chart = Chart("curve", found.plot, "The disclosure risk taken by the data suppressed.")
     return Section("What each ratio would publish", [chart, rows])
-
-
-def _prior(found: Publication) -> str:
-    prior = found.prior
-    said = f"prior beta({prior.alpha:.4g}, {prior.beta:.4g})"
-    if prior.covariance is None:
-        return f"{said}, given"
-    ends = prior.intervals()
-    spans = ", ".join(f"{k} {ends[k][0]:.4g} to {ends[k][1]:.4g}" for k in ("alpha", "beta"))
-    limit = "; domains do not differ more than by chance" if prior.at_limit else ""
-    to = f"fitted to {plural(prior.domains, 'domain')}"
-    return f"{said}, {to} (95%, observed information: {spans}){limit}"
 
 
 def _labels(found: Publication) -> list[tuple[str, object]]:

@@ -97,10 +97,15 @@ def plan_section(found: Publication) -> Section:
         line += [f"{PR1:.4f}", f"{PR0:.3f}", f"{taken:.4f}", f"{left:.3f}"]
         at = chance[place]
         figures.append([*line, "yes" if at == 1 else "no" if at == 0 else percent(at)])
+    columns = (
+        "Of N people n are sampled, y of them in the class. P(N): the share of domains of this "
+        "type; P(y): the probability of y in its sample. R1 and R0: the expected loss of "
+        "publishing and of suppressing such a cell; P R1 and P R0: times how often it occurs. "
+        "Sum: P R1 of all that is published down to a line; left: P R0 of what is suppressed "
+        "below it. All per domain (Table 2 of Zaslavsky & Horton 1998)."
+    )
     rows = Rows(
-        "P(N) is the share of domains of a type, P(y) the probability of y in its sample; the sums "
-        "are per domain, of R1 over what is published down to a line, of R0 over what is "
-        "suppressed below it",
+        "Each configuration of a domain, its sample and its count",
         ["n"],
         [[number(int(n))] for n in table["n"][:MOST_LONG]],
         ["N", "y", "P(N)", "P(y)", "R1", "R0", "R1/R0", "P R1", "P R0", "sum", "left", "out"],
@@ -118,7 +123,9 @@ def plan_section(found: Publication) -> Section:
         f"Expected per domain: risk {taken:.4g} of {risk:.4g}, loss of what is suppressed "
         f"{left:.4g} of {loss:.4g}."
     )
-    return Section("Configurations in the order of publication", [Say(said), rows])
+    return Section(
+        "Configurations in the order of publication", [Say(said), Say(columns, "quiet"), rows]
+    )
 
 
 def totals_section(totals: GuardedTotals) -> Section:
@@ -141,9 +148,9 @@ def totals_section(totals: GuardedTotals) -> Section:
         kind="more cell",
     )
     many = len(totals.secondary)
-    least = "; less R0 cannot do" if totals.gap == 0 else ""
+    least = "; no other choice loses less" if totals.gap == 0 else ""
     if many and totals.gap:
-        least = f"; at most {percent(totals.gap, 1)} of their R0 could be saved"
+        least = f"; at most {percent(totals.gap, 1)} of their loss could be saved"
     said = (
         f"{plural(totals.totals, 'total')} published ({', '.join(totals.names)}); "
         f"{plural(many, 'more cell is', 'more cells are')} suppressed for them"
@@ -171,7 +178,8 @@ def plug_in_section(found: Publication, beside: PlugIn) -> Section:
     gap = beside.understated
     at = int(gap.argmax())
     texts.append(
-        f"the loss at the expected count understates R1 by up to {gap[at]:.4g} (row {at + 1})"
+        "the loss at the expected count understates the expected loss of publishing by up to "
+        f"{gap[at]:.4g} (row {at + 1})"
     )
     title = f"The plug-in rule differs in {plural(len(rows), 'cell')}"
     compared = (
@@ -204,6 +212,10 @@ def taylor_section(close: Taylor) -> Section:
     first = np.argsort(-np.abs(np.nan_to_num(close.error)), kind="stable")
     order = np.concatenate([first[close.fails[first]], first[~close.fails[first]]])[:MOST_LONG]
     exact, error = close.publication.R1, close.error
+    columns = (
+        "R1: the expected loss of publishing. At E Y: the loss at the expected count. "
+        "Taylor: that and half the variance times its second derivative."
+    )
     rows = Rows(
         "Where it fails, then the largest relative errors",
         ["row"],
@@ -227,7 +239,10 @@ def taylor_section(close: Taylor) -> Section:
         f"{plural(int(close.decided.sum()), 'cell')} and the order of "
         f"{number(int(close.misordered.sum()))}."
     )
-    return Section("The second-order approximation of R1", [Say(said), rows])
+    return Section(
+        "The second-order approximation of the loss of publishing",
+        [Say(said), Say(columns, "quiet"), rows],
+    )
 
 
 def fitted_section(

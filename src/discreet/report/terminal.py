@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.decision.law.verdict import Verdict
 from discreet.look.palette import TERMINAL as COLOURS
-from discreet.look.words import number, printable
+from discreet.look.words import named, number, printable
 from discreet.report.page import HTML, Facts, Findings, Page, Part, Points, Rows, Say
+from discreet.table.words import MOST_UNNAMED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,6 +91,9 @@ def cells(
     figure = max((len(line[place]) for line in figures for place in plain), default=0)
     taken = sum(max(len(heads[place]), figure) + 2 for place in plain) + 10 * bool(verdicts)
     if not names or wide > console.width - 2 - taken:
+        if len(names) > MOST_UNNAMED:
+            labels = [[named(dict(zip(names, row, strict=True)))] for row in labels]
+            names = ["cell"]
         labels, names = [[", ".join(row)] for row in labels], [", ".join(names) or "cell"]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for name in names:

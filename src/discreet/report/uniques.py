@@ -23,6 +23,14 @@ MISSING = {
     "any": "a missing value matches anything",
 }
 COLUMNS = {"alike": "look alike", "risk": "risk", "score": "special", "dis": "DIS-SUDA"}
+SPECIAL = (
+    "special: the more, and the smaller, the sets of keys that make a record unique, the higher; "
+    "DIS-SUDA: the probability that a match with it is right"
+)
+TOLD = (
+    "l-diversity: different values in the class with fewest; t-closeness: how far a class is from "
+    "the whole file at most, from 0 to 1"
+)
 SAME = "The table below has the same figures."
 
 
@@ -34,11 +42,12 @@ def uniques_page(found: Uniques, *, k: int | None = None, data: str | Path | Non
     anonymity, classes = found.anonymity, found.classes
     records, keys = plural(classes.records, "record"), ", ".join(classes.keys)
     unique = f"{number(anonymity.uniques)} of {records} unique in {keys}"
-    headline, verdict, said = unique, None, []
+    headline, verdict = unique, None
+    said = [Say(_to_sign(found))]
     if k is not None:
         verdict = Verdict.PASS if anonymity.k >= k else Verdict.FAIL
         headline = f"{number(anonymity.below(k))} of {records} in classes below {k}"
-        said = [Say(unique)]
+        said = [Say(unique), *said]
     smallest = f"smallest class {number(anonymity.k)}; {MISSING[classes.missing]}"
     said.append(Say(smallest, "quiet"))
     if k is None:
@@ -62,13 +71,36 @@ def uniques_page(found: Uniques, *, k: int | None = None, data: str | Path | Non
     )
 
 
+def _to_sign(found: Uniques) -> str:
+    """Which number to sign, and why: of two estimates the larger one."""
+    risk, population = found.risk, found.population
+    signed, by = found.to_sign
+    if population is None or by == "file":
+        return (
+            f"Risk to sign: {_few(signed)} records would be linked to the right person, "
+            "counted exactly; the file is taken for the population, which is the careful side"
+        )
+    than, other = (
+        ("model", found.risk_by_model) if by == "sampling" else ("sampling", risk.expected)
+    )
+    doubt = "" if _fits(population) else " (no model fits)"
+    return (
+        f"Risk to sign: {_few(signed)} records would be linked to the right person. It is an "
+        f"estimate by the {by}, the larger of two: by the {than} it is {_few(other)}{doubt}"
+    )
+
+
+def _fits(population: PopulationUniques) -> bool:
+    return population.rehearsal is None or population.rehearsal.agrees
+
+
 def _figures(found: Uniques, k: int | None) -> list[tuple[str, str]]:
     """The few numbers that a reader wants first, each with what it counts."""
     anonymity, risk = found.anonymity, found.risk
     figures = [
         (number(anonymity.k), "records in the smallest class"),
         (number(anonymity.uniques), f"of {plural(anonymity.total, 'record')} unique"),
-        (f"{risk.expected:,.4g}", "records expected to be linked rightly"),
+        (_few(found.to_sign[0]), "records expected to be linked rightly"),
         (percent(risk.highest, 1), "highest risk of a record"),
     ]
     if k is not None:
@@ -109,7 +141,9 @@ def _risk(found: Uniques) -> Section:
     return Section(
         "The risk of a record",
         [chart, sampled, table],
-        f"Risk: {risk.expected:,.4g} records would be linked to the right person",
+        f"Risk by the sampling: {risk.expected:,.4g} records would be linked to the right person"
+        if risk.sampling.known
+        else f"Risk: {risk.expected:,.4g} records would be linked to the right person",
     )
 
 
@@ -130,16 +164,17 @@ def _more(found: Uniques) -> list[Section]:
 
 
 def _population(population: PopulationUniques) -> Section:
-    rehearsal = population.rehearsal
     unique = plural(len(population), "unique")
     said: list[Part] = [
         Say(
-            f"{_few(population.tau2)} of them would be linked rightly; {population.model}; "
-            f"without a model {percent(population.match)}",
+            f"estimated by a model ({population.model}); of the {unique} "
+            f"{_few(population.tau2)} would be linked rightly by it, and a share of "
+            f"{percent(population.match)}, {_few(population.match * len(population))}, without a "
+            "model",
             "quiet",
         )
     ]
-    if rehearsal is not None and not rehearsal.agrees:
+    if not _fits(population):
         said.append(Say("NOT RELIABLE, no model fits", "grave"))
     error = f"{population.standard_error:,.2g}"
     return Section(
@@ -175,6 +210,7 @@ def _diversity(values: Diversity) -> Section:
                 f"{plural(short['records'], 'record')} not recursive ({short['c']:g}, {short['l']})"
             ),
             Say(f"t-closeness {t['equal']:.3g}{ordered}"),
+            Say(TOLD, "quiet"),
         ],
         f"{values.sensitive}: the class says it of {plural(values.disclosed, 'record')}",
     )
@@ -202,7 +238,13 @@ def _exposed(found: Uniques) -> list[Section]:
         note=f"{rest}, none with a higher risk.",
         short=SHORT,
     )
-    return [Section("The most exposed records", [table], "Most exposed, by row number")]
+    return [
+        Section(
+            "The most exposed records",
+            [Say(SPECIAL, "quiet"), table],
+            "Most exposed, by row number",
+        )
+    ]
 
 
 def _few(value: float) -> str:

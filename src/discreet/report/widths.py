@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from discreet.decision.frontier.widths import Widths
 
 MOST, MOST_SCORES = 5, 60
+MEANING = (
+    "critical width of a margin: the narrowest interval of a small count if it is released with "
+    "all one-way margins; the smaller, the more it gives away"
+)
 
 
 def widths_page(widths: Widths, *, data: str | Path | None = None) -> Page:
@@ -24,7 +28,10 @@ def widths_page(widths: Widths, *, data: str | Path | None = None) -> Page:
         "Critical widths",
         f"{margins}: critical widths from {least} to {greatest} {cells}",
         [_scores(widths), Section("Most problematic margins", [spread, *_worst(widths)])],
-        said=[Say(widths.not_computed, "quiet")] if widths.not_computed else [],
+        said=[
+            Say(MEANING, "quiet"),
+            *([Say(widths.not_computed, "quiet")] if widths.not_computed else []),
+        ],
         files=data_file(data),
     )
 

@@ -101,6 +101,14 @@ def known_words(disclosure: Disclosure) -> str:
     return f"at least {number(disclosure.lower)} have it"
 
 
+def looked_at(judged: Judged) -> str:
+    """In which table small counts were looked for, unless it is the whole one."""
+    case = judged.decision.case
+    if len(case.identifying) == len(case.table.names):
+        return ""
+    return f" in the table of {listed(list(case.identifying), 8)}, which alone can identify"
+
+
 def narrowing(judged: Judged) -> str:
     """The finding on small counts, as a heading."""
     small, beta = judged.decision.case.small, judged.policy.small.width

@@ -19,6 +19,7 @@ from sqlalchemy import make_url
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, LedgerError
 from discreet.look.progress import working
+from discreet.look.result import Shown
 from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify_all
@@ -43,7 +44,7 @@ SPEC = "DISCREET_SERVED"  # how worker processes learn what is served
 
 
 @dataclass(frozen=True)
-class DataSpec:
+class DataSpec(Shown):
     """A data set to be served: where it is, and on which terms.
 
     >>> import discreet as dc
@@ -61,6 +62,7 @@ class DataSpec:
     records: bool = False
     crosstab: str | None = None
     totals: str | None = None
+    without: str | tuple[str, ...] | None = None
     policy: str | None = None
     set: tuple[str, ...] = ()
     frontier: str | None = None
@@ -91,6 +93,7 @@ class DataSpec:
             records=self.records,
             crosstab=self.crosstab,
             totals=self.totals,
+            without=self.without,
         )
 
     def terms(self) -> Policy:

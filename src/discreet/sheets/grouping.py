@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
+from discreet.look.result import Shown
 
 TOTAL = "Total"
 Bools = NDArray[np.bool_]
@@ -26,7 +27,7 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Grouping:
+class Grouping(Shown):
     """Lines over the categories of a variable, from the total down.
 
     >>> age = Variable("Age", ("0-17", "18-49", "50", "51-"))

@@ -15,6 +15,7 @@ from discreet.data.encode import encode, places
 from discreet.data.source import engine_errors
 from discreet.data.totals import check_people
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.sheets.sheet import Measure
 from discreet.table.codings import with_impossible
 from discreet.table.impossible import codes_of
@@ -27,7 +28,7 @@ NO = {"", "0", "no", "false", "n", MISSING}  # of a column that marks requests
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class Records(Unpublished):
     """Rows of data, each of so many people: codes of every variable, numbers to add up, owners,
     and who is asking to be protected.
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from itertools import product
 
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.sheets.grouping import Grouping
 
 
@@ -70,7 +71,7 @@ COUNT = Measure()
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class Sheet(Unpublished):
     """Lines of some variables crossed; `where` keeps those of other variables.
 
     >>> from discreet.data.codebook import Variable

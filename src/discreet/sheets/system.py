@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.sheets.grouping import Bools, Grouping
 from discreet.sheets.sheet import Sheet
 from discreet.table.graph import Graph
@@ -46,7 +47,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class System(Unpublished):
     """values = sums @ fine, and agree @ fine = 0 where parts share variables.
 
     Every printed cell is one row, however many sheets show it: `places[i]` are the rows of sheet i,

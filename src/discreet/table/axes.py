@@ -9,11 +9,12 @@ from functools import cached_property
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
+from discreet.look.result import Shown
 from discreet.table.lattice import bits
 
 
 @dataclass(frozen=True)
-class Axes:
+class Axes(Shown):
     """Names and sizes of variables in order; where each stands; sets of them to names and back.
 
     >>> axes = Axes((Variable("Sex", ("f", "m")), Variable("Age", ("0", "1", "2"))))

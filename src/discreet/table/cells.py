@@ -8,7 +8,8 @@ from typing import Any
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
-from discreet.look.result import Result
+from discreet.look.notebook import Rows
+from discreet.look.result import Result, first_rows
 from discreet.table.axes import OverAxes
 from discreet.table.keys import Codes, Counts
 
@@ -39,9 +40,9 @@ class Cells(Result, OverAxes):
     def __repr__(self) -> str:
         return f"Cells({len(self):,} of {' x '.join(self.names)})"
 
-    def _first(self, most: int) -> Any:
+    def _shown_rows(self, most: int) -> Rows | None:
         count = "count" + "_" * ("count" in self.names)
-        return self.take(slice(most)).to_frame(count=count)
+        return first_rows(self.take(slice(most)).to_frame(count=count), len(self), most)
 
     def label(self, row: int) -> dict[str, str]:
         """The cell as a mapping from variable to category."""

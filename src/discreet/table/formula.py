@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from discreet.errors import FormulaError
+from discreet.look.notebook import Rows
+from discreet.look.result import Shown
 from discreet.look.words import plural
 from discreet.table import lattice, notation
 from discreet.table.graph import Graph, JunctionTree, components, is_graphical
@@ -15,7 +17,7 @@ Margin = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Formula:
+class Formula(Shown):
     """The margins of a release, among the variables of a table.
 
     >>> release = Formula.parse("Race*Income + Income*Gender", ["Gender", "Race", "Income"])
@@ -159,6 +161,11 @@ class Formula:
 
     def __str__(self) -> str:
         return " + ".join("*".join(map(notation.quoted, margin)) for margin in self.margins)
+
+    def _shown_rows(self, most: int) -> Rows | None:
+        shown = self.margins[:most]
+        columns = {"margin": ["*".join(m) for m in shown], "order": [len(m) for m in shown]}
+        return Rows(columns, len(self)) if shown else None
 
     def __repr__(self) -> str:
         shown = notation.printable(str(self)) or "nothing"

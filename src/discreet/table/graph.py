@@ -13,6 +13,7 @@ from operator import or_
 from typing import Generic, TypeVar
 
 from discreet.errors import DisclosureError
+from discreet.look.result import Shown
 from discreet.table.lattice import bits, maximal
 
 Set = TypeVar("Set")
@@ -42,7 +43,7 @@ class JunctionTree(Generic[Set]):
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Shown):
     """An undirected graph: `neighbours[p]` is the set of vertices joined to p.
 
     >>> path = Graph.of([0b011, 0b110], 3)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from discreet.data.codebook import Codebook
 from discreet.data.examples import PREFIX, find_example
+from discreet.data.inhand import in_hand
 from discreet.errors import DataError, WrongKind
 from discreet.table.microdata import Microdata
 from discreet.table.read import read_table
@@ -24,13 +25,20 @@ def load(
     crosstab: str | None = None,
     totals: str | None = None,
     impossible: object = None,
+    without: str | Iterable[str] | None = None,
+    bands: Mapping[str, object] | Iterable[str] | None = None,
 ) -> Table:
     """The table behind DATA: cells if `count` names their column, else records to be counted.
 
     What looks like something else is refused: `records` says that each row is a person, `crosstab`
     names what stands across a cross-tab, `totals` says what becomes of rows that are sums of
-    others: "drop" or "keep". `impossible` are combinations that nobody can have, as in a codebook,
-    or "none" if those that look so can occur.
+    others: "drop" or "keep", `without` names columns that classify nobody. `impossible` are
+    combinations that nobody can have, as in a codebook, or "none" if those that look so can occur.
+    `bands` groups numbers: {"Income": 10000}, {"Income": [0, 10000, 50000]}.
+
+    DATA are a file, a database, or what is in hand: frames, cross-tabs, pivots and counts by an
+    index of pandas, frames of polars and Arrow, relations of DuckDB and ibis, columns in a
+    dictionary, rows in a list, arrays with names, open files, a `Table`.
 
     >>> load("example:tract")
     Table(Gender 2 x Race 3 x Income 3: 742 in 16 of 18 cells)
@@ -51,7 +59,17 @@ def load(
                 "it is not; say one."
             )
         )
+    if isinstance(data, Table):
+        return _of_table(data, variables, count, codebook, crosstab, totals, without)
+    handed = in_hand(data, count=count, crosstab=crosstab)
+    if handed.count is not None:
+        if records:
+            raise DataError("the data in hand count people by cell; leave out records.")
+        count, crosstab = handed.count, None
+    data = handed.data
     if count is not None or crosstab is not None:
+        if bands:
+            raise DataError("bands are for records; group the cells before, or leave bands out.")
         return read_table(
             data,
             count=count,
@@ -61,6 +79,24 @@ def load(
             crosstab=crosstab,
             totals=totals,
             impossible=impossible,
+            without=without,
         )
-    people = Microdata.read(data, codebook=codebook, table=table, records=records, totals=totals)
+    people = Microdata.read(
+        data,
+        codebook=codebook,
+        table=table,
+        records=records,
+        totals=totals,
+        without=without,
+        bands=bands,
+    )
     return people.table(variables, impossible=impossible)
+
+
+def _of_table(data: Table, variables: str | Iterable[str] | None, *said: object) -> Table:
+    """A table that is there already, or a margin of it."""
+    if any(each is not None for each in said):
+        raise DataError("a Table is read already; give variables only, or nothing.")
+    if variables is None:
+        return data
+    return data.margin(variables if isinstance(variables, str) else list(variables))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.data.bands import check_cells_unbanded
 from discreet.data.codebook import Codebook
-from discreet.data.count import Counted, check_rows, choose_columns, read_cells
+from discreet.data.count import Counted, check_column, check_rows, choose_columns, read_cells
 from discreet.data.crosstab import as_cells
 from discreet.data.files import whole
+from discreet.data.inhand import in_hand
+from discreet.data.roles import check_cell_columns, named
+from discreet.data.source import Source
 from discreet.data.sources import open_source
 from discreet.errors import DataError, OutputError, WrongKind
 from discreet.table.codings import with_impossible
@@ -27,6 +32,15 @@ def the_codebook(codebook: Codebook | str | Path | None) -> Codebook:
     return codebook if isinstance(codebook, Codebook) else Codebook.read(codebook)
 
 
+def books(codebook: Codebook | str | Path | None, source: Source) -> tuple[Codebook, Source]:
+    """What a person states, and the source with what its documentation says of it."""
+    stated = the_codebook(codebook)
+    if not stated.documents:
+        return stated, source
+    book = stated.fitted(source.columns).over(source.codebook)
+    return Codebook(), replace(source, codebook=book)
+
+
 def read_table(
     data: object,
     *,
@@ -37,17 +51,21 @@ def read_table(
     crosstab: str | None = None,
     totals: str | None = None,
     impossible: object = None,
+    without: str | Iterable[str] | None = None,
 ) -> Table:
     """Cells, one a row, or a cross-tab, whose columns are the categories of `crosstab`.
 
     Columns left out are summed over, a cell that stands twice is refused, and so are rows that are
-    totals of others, unless `totals` is "drop" or "keep".
+    totals of others, unless `totals` is "drop" or "keep". Columns that are no variables, such as
+    row numbers and percentages, are refused unless they are named, or left out by `without`.
     """
     from discreet.table.table import Table, margin_names
 
-    stated = the_codebook(codebook)
-    source = open_source(data, table=table)
-    book = stated.over(source.codebook)
+    handed = in_hand(data, count=count, crosstab=crosstab)
+    if handed.count is not None:
+        count, crosstab = handed.count, None
+    stated, source = books(codebook, open_source(handed.data, table=table))
+    source = left_out(source, named(without, source.columns))
     if crosstab is not None:
         if count is not None:
             raise WrongKind(
@@ -56,11 +74,15 @@ def read_table(
                     "cross-tab; say one."
                 )
             )
-        named = () if columns is None or isinstance(columns, str) else columns
-        source, count = as_cells(source, crosstab, known={*stated.entries, *named})
+        asked = () if columns is None or isinstance(columns, str) else columns
+        source, count = as_cells(source, crosstab, known={*stated.entries, *asked})
+    book = stated.over(source.codebook)
+    check_cells_unbanded(book)
     if count is None:
         raise DataError(f"{source.name} has no count; name its column, as in count='n'.")
     every = choose_columns(source, None, book, count)
+    if columns is None:
+        check_cell_columns(source, every, accepted=stated.entries)
     if isinstance(columns, str):
         columns = margin_names(columns, every)
     wanted = every if columns is None else choose_columns(source, columns, book, count)
@@ -78,6 +100,17 @@ def read_table(
         sampling_fraction=book.sampling_fraction,
     )
     return with_impossible(made, book, impossible, every)
+
+
+def left_out(source: Source, names: Sequence[str]) -> Source:
+    """A source without some of its columns."""
+    for name in names:
+        check_column(source, name)
+    if not names:
+        return source
+    if len(names) == len(source.columns):
+        raise DataError(f"no column of {source.name} is left; leave out fewer.")
+    return replace(source, records=source.records.drop(*names))
 
 
 def _check_cells(cells: Counted, where: str) -> None:

@@ -18,6 +18,7 @@ from discreet.data.codebook import Codebook, Variable
 from discreet.data.count import LARGEST_COUNT
 from discreet.data.frames import label
 from discreet.errors import DataError, FormulaError
+from discreet.look.notebook import Rows
 from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.table.axes import OverAxes
@@ -117,12 +118,14 @@ class Table(Result, OverAxes):
         crosstab: str | None = None,
         totals: str | None = None,
         impossible: object = None,
+        without: str | Iterable[str] | None = None,
     ) -> Table:
-        """Cells from a CSV or Parquet file, a frame or a database; `count` names the counts.
+        """Cells from a file, a frame or a database; `count` names the counts.
 
         `crosstab` names what stands across a cross-tab; `totals` says whether rows that are sums
         of others are dropped ("drop") or cells like any other ("keep"); `impossible` are
-        combinations that nobody can have, or "none" if those that look so can occur.
+        combinations that nobody can have, or "none" if those that look so can occur; `without`
+        names columns that are no variables.
         """
         from discreet.table.read import read_table
 
@@ -135,6 +138,7 @@ class Table(Result, OverAxes):
             crosstab=crosstab,
             totals=totals,
             impossible=impossible,
+            without=without,
         )
 
     # What it is
@@ -178,8 +182,8 @@ class Table(Result, OverAxes):
         cells = f"{len(self):,} of {_shown(self.size)} cells"
         return f"Table({' x '.join(axes) or 'total'}: {self.total:,} in {cells})"
 
-    def _first(self, most: int) -> Any:
-        return self.nonzero()._first(most)
+    def _shown_rows(self, most: int) -> Rows | None:
+        return self.nonzero()._shown_rows(most)
 
     # Tables made from it
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.data.frames import label
 from discreet.errors import DataError
+from discreet.look.result import Shown
 from discreet.utility.design import is_number
 from discreet.utility.logistic import fit_logistic, independent
 from discreet.utility.records import labels, numbers, weights
@@ -40,7 +41,7 @@ class Estimated:
 
 
 @dataclass(frozen=True)
-class Goal:
+class Goal(Shown):
     """What is estimated: `kind` is mean, proportion, linear or logistic."""
 
     kind: str

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from discreet.data.frames import label
 from discreet.errors import DataError, FormulaError
-from discreet.look.result import Result
+from discreet.look.result import Result, Shown
 from discreet.look.words import plural
 from discreet.table import lattice, notation
 from discreet.table.cells import frame
@@ -45,7 +45,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class UserShare:
+class UserShare(Shown):
     """How much of what one user asked for is served; `missed` has the most wanted margin first."""
 
     name: str

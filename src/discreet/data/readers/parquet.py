@@ -6,7 +6,7 @@ import glob
 from pathlib import Path
 
 from discreet.data.frames import plain
-from discreet.data.source import Source, check_names, own_duckdb
+from discreet.data.source import Source, check_names, own_duckdb, trimmed
 
 SUFFIXES = (".parquet", ".pq")
 
@@ -23,8 +23,13 @@ def read(path: Path, name: str) -> Source:
             # one row is enough: its page comes with the whole dictionary
             first = next(file.iter_batches(batch_size=1, row_groups=[0], columns=kept))
             _, orders = plain(pa.table(first))
-    check_names(schema.names, name)
+    names = trimmed(schema.names)
+    check_names(names, name)
     connection = own_duckdb()
     options = {"binary_as_string": True, "hive_partitioning": False}
     connection.con.read_parquet(glob.escape(str(path)), **options).create_view("records")
-    return Source(connection.table("records"), name, orders)
+    records = connection.table("records")
+    if names != schema.names:
+        records = records.rename(dict(zip(names, schema.names, strict=True)))
+        orders = {column.strip(): order for column, order in orders.items()}
+    return Source(records, name, orders)

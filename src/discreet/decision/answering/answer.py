@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from discreet.look.notebook import Item
+from discreet.look.result import Shown
+
 
 class Status(StrEnum):
     """Where a margin is at a time: R(t), M(t) or U(t) (Dobra, Erosheva & Fienberg 2002, 1.4)."""
@@ -68,7 +71,7 @@ SAID = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Shown):
     """The decision on a request for a margin, a set of variables.
 
     `near`: the largest margins within it that are out, then those that could be asked for.
@@ -86,9 +89,12 @@ class Answer:
     near: tuple[int, ...] = ()
     probability: float | None = None  # simulatable: of an unsafe answer, as the public sees it
 
+    def _shown_items(self) -> list[Item]:
+        return [Item(f"{self.outcome}: {self.why.said}")]
+
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(Shown):
     """How a margin stands, and whether it can be asked for now: is it in CM(t)?"""
 
     status: Status

@@ -20,6 +20,7 @@ from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Verdict
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import PolicyError
+from discreet.look.result import Shown, Unpublished
 from discreet.table.lattice import maximal
 from discreet.table.table import Table
 
@@ -28,7 +29,7 @@ TRIALS = 1_000  # of a survey of what is possible
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(Shown):
     """What a release would close off: of the margins that are possible now, how many are gone.
 
     `narrowest`: the least width of a small count after it, where the data decide. Not `complete`:
@@ -41,7 +42,7 @@ class Cost:
     complete: bool
 
 
-class Desk:
+class Desk(Unpublished):
     """Answers requests for margins of a table, as the policy's section `server` says.
 
     `others` are other vintages of the table, and what is out of each. `out` is what is out; if it

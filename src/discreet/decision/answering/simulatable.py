@@ -22,6 +22,7 @@ from discreet.errors import DataError
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.refusals.refusals import Refuses
 from discreet.intruder.refusals.weighted_tables import judge
+from discreet.look.result import Shown
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula, as_formula
@@ -31,7 +32,7 @@ SURE = 3  # standard errors
 
 
 @dataclass(frozen=True)
-class Refusal:
+class Refusal(Shown):
     """A decision on a request, and the probability, given what is public, of an unsafe answer."""
 
     refuses: bool

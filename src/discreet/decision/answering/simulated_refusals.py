@@ -12,6 +12,7 @@ from discreet.decision.answering.simulatable import SURE, Refusal
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.policy import Policy
 from discreet.errors import PolicyError
+from discreet.look.result import Unpublished
 from discreet.release.release import Release
 from discreet.table.lattice import maximal
 from discreet.table.table import Table
@@ -23,7 +24,7 @@ REMEMBERED = 10_000  # answers that are
 MORE = 4  # times as many draws where the first leave it open
 
 
-class Simulated:
+class Simulated(Unpublished):
     """Decides as whoever knows the release and the policy can, too.
 
     A request is refused if the answer would be unsafe with a probability above `server.delta`,

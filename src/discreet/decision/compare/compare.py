@@ -108,12 +108,9 @@ def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:
 
 def _all(plan: Plan, trial: Try, workers: int, drawer: _Drawer) -> list[Tried]:
     """In the plan's order; what fails says why and stops nothing."""
-    from discreet.look.progress import working
-
     found = {one.name: kept for one in plan.candidates if (kept := drawer.get(one))}
     open_ones = [one for one in plan.candidates if one.name not in found]
-    with working(f"trying {len(open_ones)} masks"):
-        new = _attempts(trial, open_ones, workers)
+    new = _attempts(trial, open_ones, workers)
     for one, tried in zip(open_ones, new, strict=True):
         drawer.put(one, tried)
         found[one.name] = tried
@@ -121,13 +118,18 @@ def _all(plan: Plan, trial: Try, workers: int, drawer: _Drawer) -> list[Tried]:
 
 
 def _attempts(trial: Try, candidates: list[Candidate], workers: int) -> list[Tried]:
+    from discreet.look.progress import track
+
+    what = "masks tried"
     if workers == 1:
-        return [attempt(trial, one) for one in candidates]
+        return [attempt(trial, one) for one in track(candidates, what)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # where processes cannot be had, it goes on with one
         from joblib import Parallel, delayed
 
-    return list(Parallel(n_jobs=workers)(delayed(attempt)(trial, one) for one in candidates))
+    tasks = [delayed(attempt)(trial, one) for one in candidates]
+    tried = Parallel(n_jobs=workers, return_as="generator")(tasks)
+    return [next(tried) for _ in track(candidates, what)]
 
 
 def attempt(trial: Try, candidate: Candidate) -> Tried:

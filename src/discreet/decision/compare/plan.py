@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import number, only, read_toml
+from discreet.look.result import Shown
 from discreet.masks.records.mask import listed
 
 KINDS = ("records", "table")
@@ -51,7 +52,7 @@ class Reader:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """Candidates, who uses the data, and what the intruder knows.
 
     `seed` is as secret as the data: who knows it can undo a mask. A masks file without one has a

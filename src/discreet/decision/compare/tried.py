@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.decision.law.verdict import Verdict
+from discreet.look.result import Unpublished
 
 RISKS = ("disclosed", "identified", "attribute", "perceived", "expected", "highest")
 
 
 @dataclass(frozen=True)
-class Tried:
+class Tried(Unpublished):
     """A mask's risks by name, what it is worth in all and to each user, and what the law says.
 
     `law` is None where no rule of the policy knows the mask. `exact`: risks are neither sampled nor

@@ -269,8 +269,9 @@ def frontier(
     )
     brief.check()
     if alone and not len(brief.cells):
-        most = brief.policy.small.most
-        raise DataError(f"the table has no count of 1 to {most}: every margin keeps any width.")
+        most, seen = brief.policy.small.most, table.axes.names_of(table.axes.identifying)
+        of = f" of {', '.join(seen)}, which alone can identify," if len(seen) < len(names) else ""
+        raise DataError(f"the table{of} has no count of 1 to {most}: every margin keeps any width.")
     if large is not None and is_very_large(brief):
         raise DataError(
             "a table this large is searched by widths alone, without cells beside its margins; "

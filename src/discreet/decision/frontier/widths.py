@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from discreet.decision.frontier.scores import Scores, disclosure_scores
 from discreet.errors import DisclosureError
+from discreet.look.notebook import Rows
 from discreet.look.progress import track
-from discreet.look.result import Paged
+from discreet.look.result import Paged, Unpublished, first_rows
 from discreet.look.words import number, plural
 from discreet.release.doors import of_table
 from discreet.table import notation
@@ -31,7 +32,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(Unpublished):
     """Five numbers of the critical widths of one order, and how many margins they are of."""
 
     margins: int
@@ -118,8 +119,8 @@ class Widths(Paged):
         widths = f"{number(int(self.width.min()))} to {number(int(self.width.max()))}"
         return f"Widths({of}: {widths} at {plural(self.small_cells, 'small cell')})"
 
-    def _first(self, most: int) -> Any:
-        return self.to_frame(most=most)
+    def _shown_rows(self, most: int) -> Rows | None:
+        return first_rows(self.to_frame(most=most), len(self), most)
 
     def of(self, margin: str | Iterable[str]) -> int:
         """The critical width of a margin: `Race*Income`, or names in any order."""
@@ -283,8 +284,6 @@ class _SmallSums:
 
     def at(self, lists: Ints) -> tuple[Ints, Ints]:
         """The least and the greatest count of each margin at the small cells."""
-        from numba import get_num_threads
-
         from discreet._kernels.widths import extreme_sums
 
         share = max(1, VISITS // len(self.counts))
@@ -292,11 +291,10 @@ class _SmallSums:
         what = f"margins of {plural(lists.shape[1], 'variable')}, in parts"
         sums = [
             extreme_sums(
-                self.codes, self.sizes, self.counts, self.watched, some := lists[start:][:share],
-                min(len(some), 4 * get_num_threads()),
+                self.codes, self.sizes, self.counts, self.watched, lists[start : start + share]
             )
             for start in track(starts, what)
-        ]  # fmt: skip
+        ]
         low, high = (np.concatenate(side) for side in zip(*sums, strict=True))
         return low, high
 

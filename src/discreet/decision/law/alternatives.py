@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from discreet.decision.law.decide import Decision, decide
+from discreet.decision.law.decide import Decision, decide, passing
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Verdict
 from discreet.effort import UNLIMITED, Clock, Effort, Seconds
+from discreet.look.result import Unpublished
+from discreet.look.words import shortened
 from discreet.release.doors import of_table
 from discreet.release.release import Release
 from discreet.table.formula import Formula, as_formula
@@ -27,7 +29,7 @@ PROOF = 1 / 4  # of the usual work on tables that prove a width
 
 
 @dataclass(frozen=True, eq=False)
-class Alternative:
+class Alternative(Unpublished):
     """A release that passes: which margins, which categories merged, and what it is worth.
 
     `decision` is on what is known of the original categories when the merged ones are published.
@@ -45,6 +47,13 @@ class Alternative:
     formula: Formula
     merged: dict[str, dict[str, str]]
     decision: Decision
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.decision.verdict
+
+    def __repr__(self) -> str:
+        return f"Alternative({self.verdict}: {self.how}: {shortened(str(self.formula), 80)})"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -65,13 +74,15 @@ def alternatives(
     *,
     released: str | Formula | None = None,
     large: int | None = None,
+    effort: float = 1.0,
     seconds: Seconds | None = None,
 ) -> tuple[Alternative, ...]:
     """Releases close to `formula` that pass: categories merged, or margins left out.
 
     With `large` cells published beside them nothing is merged: these are cells of the whole table.
 
-    Judged are as many as the policy's effort allows; `seconds`, or else its own, only stop.
+    Judged are as many as the policy's effort allows, times `effort`; `seconds`, or else its own,
+    only stop.
 
     >>> from discreet.table.load import load
     >>> [offer.how for offer in alternatives(load("example:blond"), "Hair*Income")]
@@ -84,10 +95,10 @@ def alternatives(
     if not rule.seconds:
         return ()
     clock = Clock.of(rule.seconds if seconds is None else seconds)
-    judged = Effort(rule.effort).of(max(LEAST, JUDGED // table.size))
+    judged = Effort(effort * rule.effort).of(max(LEAST, JUDGED // table.size))
     policy = policy.effort(witness_effort=min(policy.bounds.witness_effort, PROOF))
     found: list[Alternative] = []
-    whole = partial(_fewer, large=large)
+    whole = partial(_fewer, large=large, effort=effort)
     for search in (_merged, whole) if large is None else (whole,):
         offers = search(table, wanted, out, policy, judged, clock)
         found += itertools.islice(offers, rule.number)
@@ -212,6 +223,7 @@ def _fewer(
     judged: int,
     clock: Clock,
     large: int | None = None,
+    effort: float = 1.0,
 ) -> Iterator[Alternative]:
     """The largest sets of sub-margins that pass, by best-first search.
 
@@ -230,9 +242,10 @@ def _fewer(
         if any(_within(sets, safe) for safe in passed):
             continue
         formula = Formula(wanted.names, sets)
-        decision = decide(table, formula, policy, released=out, large=large, seconds=clock)
+        work: Any = {"effort": effort, "seconds": clock}
+        decision = passing(table, formula, policy, released=out, large=large, **work)
         judged -= 1
-        if decision.verdict is Verdict.PASS:
+        if decision is not None:
             passed.append(sets)
             if sets != start:
                 yield Alternative(_left_out(wanted, formula), formula, {}, decision)

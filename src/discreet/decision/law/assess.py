@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import math
 import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from discreet.decision.law.case import MORE
 from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
-from discreet.effort import Clock
+from discreet.effort import Clock, Seconds
+from discreet.look.notebook import Item
 from discreet.look.result import Paged
 from discreet.look.words import plural, shortened
 from discreet.release.doors import of_table
@@ -78,6 +80,13 @@ class Assessment(Paged):
         """The intervals of the small counts, against the width that they must keep."""
         return self.decision.plot(**options)
 
+    def _shown_items(self) -> list[Item]:
+        offers = [Item(f"Instead: {offer.how}", str(Verdict.PASS)) for offer in self.alternatives]
+        return [*self.decision._shown_items(), *offers]
+
+    def _shown_rows(self, most: int) -> None:
+        return None  # the reasons are a list
+
     def to_json(self) -> dict[str, Any]:
         """The document that `discreet assess --json` prints."""
         decision, utility = self.decision, self.decision.utility
@@ -128,12 +137,16 @@ def assess(
     released: str | Formula | None = None,
     large: int | None = None,
     data: str | Path | None = None,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
 ) -> Assessment:
     """The verdict on margins of `table`, and safe alternatives if it is not PASS.
 
     With `large` every cell with so high a count is published beside them, in the alternatives too.
 
     `data` is the file that the table came from, for the report's hash; else the cells are hashed.
+    `effort` is times the work that the policy allows; `seconds` stop it, with what is proven by
+    then: a FAIL, or REVIEW.
 
     >>> from discreet.table.load import load
     >>> assess(load("example:tract"), "Gender*Income + Race")
@@ -142,13 +155,17 @@ def assess(
     policy = policy or Policy()
     wanted = as_formula(release, table.names)
     out = as_formula(released, table.names) if released is not None else None
-    decision = decide(table, wanted, policy, released=out, large=large)
+    whole = Clock.of(seconds)
+    given: Any = {"released": out, "large": large, "effort": effort}
+    decision = decide(table, wanted, policy, **given, seconds=whole)
     offers: tuple[Alternative, ...] = ()
     stopped = decision.stopped
     if decision.verdict is not Verdict.PASS:
-        clock = Clock(max(policy.alternatives.seconds, 1e-9))
-        offers = alternatives(table, wanted, policy, released=out, large=large, seconds=clock)
-        stopped = stopped or clock.sentence(f"{len(offers)} alternatives were found", MORE)
+        clock = Clock(max(policy.alternatives.seconds, 1e-9), within=whole)
+        offers = alternatives(table, wanted, policy, **given, seconds=clock)
+        stopped = stopped or clock.sentence(
+            f"{plural(len(offers), 'alternative')} found by then", MORE
+        )
     return Assessment(
         table, wanted, out, policy, decision, offers, provenance_of(table, data), stopped
     )

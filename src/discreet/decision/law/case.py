@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from discreet.decision.law.policy import Policy
 from discreet.effort import UNLIMITED, Clock
@@ -31,6 +31,22 @@ LEFT_OUT = "what was not looked at may be more than this says"
 MORE = "Allow more seconds, or less effort."
 
 
+class Told(NamedTuple):
+    """What is asked about groups of people, over as few variables as matter."""
+
+    table: Table
+    bounder: Bounder
+    seen: Seen | None
+
+
+def spoken_of(release: Release, table: Table) -> list[str]:
+    """The variables of margins, of what else is known, and those with a single category."""
+    known = {name for fact in release.known for name, _ in fact.cell}
+    known |= {name for combination in table.impossible for name, _ in combination}
+    known |= {name for margin in release.formula.margins for name in margin}
+    return [v.name for v in release.variables if v.name in known or v.size == 1]
+
+
 @dataclass
 class Case:
     """What the rules ask for, computed once."""
@@ -39,6 +55,7 @@ class Case:
     release: Release
     policy: Policy
     clock: Clock = UNLIMITED
+    effort: float = 1.0  # times what the policy allows
     _kept: dict[Callable[[Case], Any], Any] = field(default_factory=dict, repr=False)
     _clocks: list[Clock] = field(default_factory=list, repr=False)
 
@@ -50,13 +67,13 @@ class Case:
     @property
     def stopped(self) -> str | None:
         """What a clock that stopped some of the work says."""
-        said = (clock.sentence(LEFT_OUT, MORE) for clock in self._clocks)
+        said = (clock.sentence(LEFT_OUT, MORE) for clock in (*self._clocks, self.clock))
         return next((text for text in said if text), None)
 
     @property
     def doubtful(self) -> bool:
         """May a rule have passed by what was not looked at? Not where tables must prove it."""
-        counted = any(clock.stopped for clock in (self.count_clock, self.belief_clock))
+        counted = any(c.stopped for c in (self.clock, self.count_clock, self.belief_clock))
         return counted or (self.policy.bounds.proof == "outer" and self.stopped is not None)
 
     @cached_property
@@ -88,7 +105,7 @@ class Case:
         return Bounder(
             self.release,
             method=rule.method,
-            effort=rule.effort,
+            effort=self.effort * rule.effort,
             seconds=self._clock(rule.seconds),
             most_bytes=int(rule.gigabytes * 2**30),
             rung=Rung(rule.proof),
@@ -115,34 +132,45 @@ class Case:
         rule, how, proof = self.policy.small, self.policy.bounds, None
         if how.looks:
             clock = self._clock(how.witness_seconds)
-            proof = Proof(self.table, rule.width, how.witness_effort, clock)
+            effort = self.effort * how.witness_effort
+            proof = Proof(self.table, rule.width, effort, clock, together=True)
         cells = None if self.watched is None else self.watched.cells
         return small_cells(self.table, self.bounder, rule.most, proof, cells, rule.width)
 
     @cached_property
     def seen(self) -> Seen | None:
         """Tables that fit, found from the true one; None where none are looked for."""
-        rule = self.policy.bounds
-        if not rule.looks or rule.method != "auto":
-            return None
-        return Seen.of(self.release, self.table)
+        return Seen.of(self.release, self.table) if self._sees else None
+
+    @property
+    def _sees(self) -> bool:
+        return bool(self.policy.bounds.looks and self.policy.bounds.method == "auto")
+
+    @cached_property
+    def told(self) -> Told:
+        """The table over the variables that the release speaks of; of others nothing is told."""
+        bounder, table = self.bounder.over(spoken_of(self.release, self.table)), self.table
+        if bounder is self.bounder:
+            return Told(table, bounder, self.seen)
+        table = table.margin(bounder.release.names)
+        seen = Seen.of(bounder.release, table) if self._sees else None
+        return Told(table, bounder, seen)
 
     @cached_property
     def attribute(self) -> AttributeRisk:
         rule = self.policy.attribute
         return attribute_risk(
-            self.table,
-            self.bounder,
+            *self.told[:2],
             share=rule.share,
             exclusion=rule.exclusion,
             order=rule.order,
-            seen=self.seen,
+            seen=self.told.seen,
         )
 
     @cached_property
     def count(self) -> TableCount:
         rule = self.policy.tables
-        return count(self.release, effort=rule.effort, seconds=self.count_clock)
+        return count(self.release, effort=self.effort * rule.effort, seconds=self.count_clock)
 
     @cached_property
     def belief(self) -> BeliefRisk:
@@ -155,7 +183,7 @@ class Case:
             model=rule.model,
             prior=rule.prior,
             standard_error=rule.standard_error,
-            effort=rule.effort,
+            effort=self.effort * rule.effort,
             seconds=self.belief_clock,
         )
 
@@ -176,7 +204,7 @@ class Case:
             kinds[rule.model],
             share=attribute.share,
             order=attribute.order,
-            effort=rule.effort,
+            effort=self.effort * rule.effort,
             seconds=self.belief_clock,
         )
 

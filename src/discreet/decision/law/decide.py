@@ -14,7 +14,7 @@ from discreet.decision.law.policy import Policy
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Reason, Verdict, weakest, worst
-from discreet.effort import Clock, Seconds
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, PolicyError, Stopped
 from discreet.intruder.bounds.result import Rung
 from discreet.look.result import Result
@@ -75,6 +75,9 @@ class Decision(Result):
         }
         return frame(columns, kind)
 
+    def _shown_rows(self, most: int) -> None:
+        return None  # the reasons are a list
+
     def plot(self, **options: Any) -> Any:
         """The intervals of the small counts, against the width that they must keep."""
         small, width = self.case.small, self.case.policy.small.width
@@ -99,7 +102,8 @@ class Decision(Result):
         )
         most = self.release.ceiling
         beside = "" if most is None else f"; with counts of {most + 1:,} or more beside the margins"
-        return f"policy {case.policy.described}; {proof}; {over}{beside}"
+        late = f"; stopped after {case.clock.seconds:g} seconds" if case.clock.stopped else ""
+        return f"policy {case.policy.described}; {proof}; {over}{beside}{late}"
 
     @property
     def stopped(self) -> str | None:
@@ -131,6 +135,7 @@ def decide(
     *,
     released: str | Formula | Iterable[Iterable[str]] | None = None,
     large: int | None = None,
+    effort: float = 1.0,
     seconds: Seconds = math.inf,
 ) -> Decision:
     """The verdict on `release`, judged together with what is `released` already.
@@ -138,7 +143,8 @@ def decide(
     With `large` every cell with so high a count is published too, and an intruder knows that the
     others are below it.
 
-    Work that `seconds` stop leaves REVIEW, never PASS.
+    `effort` is times the work that the policy allows. Work that `seconds` stop leaves REVIEW, never
+    PASS; a FAIL that is proven by then stays.
 
     >>> from discreet.table.load import load
     >>> print(decide(load("example:blond"), "Hair*Income"))
@@ -148,6 +154,47 @@ def decide(
       ✗ FAIL attribute disclosure: all of the 4 in Blond have Income High; 1 more ...
     """
     policy = policy or Policy()
+    rules = _rules(policy)
+    case = _case(table, release, policy, released, large, effort, seconds)
+    return _decision(case, tuple(_judged(rule, case) for rule in rules))
+
+
+def passing(
+    table: Table,
+    release: str | Formula,
+    policy: Policy,
+    *,
+    released: str | Formula | None = None,
+    large: int | None = None,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
+) -> Decision | None:
+    """The decision if it is PASS. Light rules are asked first, and the first doubt ends it."""
+    rules = _rules(policy)
+    case, found = _case(table, release, policy, released, large, effort, seconds), {}
+    for rule in sorted(rules, key=lambda rule: not rule.light):
+        found[rule.name] = _judged(rule, case)
+        if found[rule.name].verdict is not Verdict.PASS:
+            return None
+    return _decision(case, tuple(found[rule.name] for rule in rules))
+
+
+def _rules(policy: Policy) -> tuple[Rule, ...]:
+    if rules := asked(policy):
+        return rules
+    raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
+
+
+def _case(
+    table: Table,
+    release: Release | str | Formula | Iterable[Iterable[str]],
+    policy: Policy,
+    released: str | Formula | Iterable[Iterable[str]] | None,
+    large: int | None,
+    effort: float,
+    seconds: Seconds,
+) -> Case:
+    """The release with all that is out, before the custodian."""
     if isinstance(release, Release):
         _check_of(table, release)
     else:
@@ -156,13 +203,13 @@ def decide(
         release = release + Release.margins(table, released)
     if large is not None:
         release = release.with_large(table, large)
-    case = Case(table, release, policy, Clock.of(seconds))
-    reasons = tuple(_judged(rule, case) for rule in asked(policy))
-    if not reasons:
-        raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
+    return Case(table, release, policy, Clock.of(seconds), Effort(effort).times)
+
+
+def _decision(case: Case, reasons: tuple[Reason, ...]) -> Decision:
     verdict = worst(reason.verdict for reason in reasons)
-    utility = margin_utility(release)
-    return Decision(verdict, reasons, release, utility, assumptions(case), case)
+    utility = margin_utility(case.release)
+    return Decision(verdict, reasons, case.release, utility, assumptions(case), case)
 
 
 def _judged(rule: Rule, case: Case) -> Reason:
@@ -191,11 +238,8 @@ def ruling(table: Table, release: Release, policy: Policy) -> Verdict:
 
     Light rules are asked first, and the first FAIL ends it.
     """
-    rules = asked(policy)
-    if not rules:
-        raise PolicyError(f"the policy {policy.name!r} asks no rule; nothing can be judged by it.")
     case, found = Case(table, release, policy), Verdict.PASS
-    for rule in sorted(rules, key=lambda rule: not rule.light):
+    for rule in sorted(_rules(policy), key=lambda rule: not rule.light):
         own = _ruled(rule, case)
         found = worst((found, Verdict.REVIEW if case.doubtful else Verdict.PASS, own))
         if found is Verdict.FAIL:
@@ -219,7 +263,8 @@ def assumptions(case: Case) -> tuple[str, ...]:
     if never := len(case.release.known) - len(ranges):
         said.append(f"{plural(never, 'combination')} of categories cannot occur.")
     if unstated := [v.name for v in table.variables if v.role == "unstated"]:
-        names = ", ".join(unstated[:6]) + (", ..." if len(unstated) > 6 else "")
+        more = f" and {len(unstated) - 6:,} more" if len(unstated) > 6 else ""
+        names = ", ".join(unstated[:6]) + more
         said.append(f"Without a stated role, taken as identifying and sensitive: {names}.")
     if table.sampling_fraction not in (None, 1):
         judged = (

@@ -16,6 +16,8 @@ from discreet.decision.law.keys import key as key
 from discreet.decision.survey.section import Publish
 from discreet.errors import PolicyError
 from discreet.intruder.bounds.methods import METHODS
+from discreet.look.notebook import Rows
+from discreet.look.result import Shown
 
 DEFAULTS = "discreet's defaults"
 EFFORT = {
@@ -175,7 +177,7 @@ def sections() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Policy:
+class Policy(Shown):
     """Every threshold that a verdict rests on; `locked` says which are fixed, and by whom.
 
     A section is an attribute: that of a rule (`small`, `attribute`, ...), or `sample`, `bounds`,
@@ -200,6 +202,22 @@ class Policy:
         if name.startswith("_") or name not in (known := sections()):
             raise AttributeError(f"a policy has no section {name!r}.")
         return known[name]()
+
+    def _shown_line(self) -> str:
+        return f"Policy({self.described})"
+
+    def _shown_rows(self, most: int) -> Rows:
+        """Every threshold that is not the default; of the defaults, the first."""
+        values, usual = self.to_dict(), Policy().to_dict()
+        changed = [name for name, value in values.items() if value != usual[name]]
+        names = changed or list(values)
+        columns = {
+            "key": names[:most],
+            "value": [_toml(values[name]) for name in names[:most]],
+            "default": [_toml(usual[name]) for name in names[:most]],
+            "locked by": [self.locked.get(name, "") for name in names[:most]],
+        }
+        return Rows(columns, len(names))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Policy):

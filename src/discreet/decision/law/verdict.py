@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from discreet.intruder.bounds.result import Rung
+from discreet.look.notebook import Rows
+from discreet.look.result import Unpublished
 
 
 class Verdict(StrEnum):
@@ -34,7 +36,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Reason:
+class Reason(Unpublished):
     """One rule, what it found, in words that an officer can sign, and the cells it rests on.
 
     `rung`: what reaches the widths that it rests on.
@@ -56,6 +58,15 @@ class Reason:
 
     def __str__(self) -> str:
         return f"{self.verdict.symbol} {self.verdict} {self.rule}: {self.text}"
+
+    def _shown_line(self) -> str:
+        return f"{self.rule}: {self.text}"
+
+    def _shown_rows(self, most: int) -> Rows | None:
+        """The cells that it rests on."""
+        names = list(self.cells[0]) if self.cells else []
+        shown = {name: [cell.get(name) for cell in self.cells[:most]] for name in names}
+        return Rows(shown, len(self.cells)) if names else None
 
 
 def worst(verdicts: Any) -> Verdict:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.population.sample_cell import PopulationCounts
+from discreet.look.result import Shown
 from discreet.look.words import number, plural
 
 Floats = NDArray[np.float64]
@@ -45,7 +46,7 @@ class CellLossWarning(UserWarning):
 
 
 @dataclass(frozen=True, eq=False)
-class CellLoss:
+class CellLoss(Shown):
     """A loss L(y, Y, n, N), and its expectation over what is believed of Y.
 
     >>> loss = disclosure_loss("uniques:10")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.decision.survey.publish import Publication
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
-from discreet.look.result import Result
+from discreet.look.result import Result, Unpublished
 from discreet.look.words import number, plural
 from discreet.table.cells import frame
 
@@ -22,7 +22,7 @@ CLOSE = 1e-12
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Unpublished):
     """Neighbouring rows taken as one cell."""
 
     rows: tuple[int, ...]

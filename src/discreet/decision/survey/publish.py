@@ -228,7 +228,12 @@ class Publication(Paged):
         curves = {"best order": self.curve()}
         curves |= {name: self.curve(by=other) for name, other in (others or {}).items()}
         at = (self.risk_taken, 1 - self.data_published)
-        return curves_chart(curves, at=at, **options)
+        cells = f"{number(int(self.publish.sum()))} of {number(len(self))} cells published"
+        finding = (
+            f"{cells}: {percent(self.risk_taken)} of the disclosure risk, "
+            f"{percent(self.data_published)} of the data"
+        )
+        return curves_chart(curves, at=at, **{"title": finding} | options)
 
 
 def publish(

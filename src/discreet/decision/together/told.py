@@ -15,6 +15,7 @@ from discreet.decision.compare.cellbeliefs import Asked
 from discreet.decision.compare.printedbeliefs import cell_rows
 from discreet.decision.compare.rowbeliefs import Seen
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.look.words import plural
 from discreet.masks.cellkey.ptable import PTable
 from discreet.masks.mechanism import Mechanism, mechanism
@@ -45,7 +46,7 @@ class Sums:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Told(Unpublished):
     """One release: its printed rows as what they tell of the cells of a table.
 
     >>> import discreet as dc

@@ -8,10 +8,11 @@ from typing import Any
 
 from discreet.decision.law.verdict import Verdict
 from discreet.decision.users.outlook import Outlook, finite
+from discreet.look.result import Unpublished
 
 
 @dataclass(frozen=True)
-class Mask:
+class Mask(Unpublished):
     """A candidate: its risk, None if it is not known, and what it is worth.
 
     `formula` are the margins of a release. `why` says what could not be worked out of it, `notes`

@@ -19,10 +19,11 @@ from discreet.decision.users.outlook import Outlook, largest, times
 from discreet.decision.users.users import User, shares_of
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import check_lengths
+from discreet.look.result import Unpublished
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measured(Unpublished):
     """A disclosure risk or data utility, with the users that it comes from.
 
     >>> import discreet as dc

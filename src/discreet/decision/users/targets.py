@@ -15,15 +15,17 @@ from discreet.intruder.belief.atoms import gathered
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.posterior.result import Posterior
 from discreet.intruder.posterior.whole_table import Held, Model, TableBelief
+from discreet.look.result import Unpublished
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.table import Table
+from discreet.table.words import brief
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class Target(Unpublished):
     """A quantity, what a user believes about it given a release, and what the agency knows of it.
 
     `truth` is its value, or the agency's own belief where the agency does not know it.
@@ -66,7 +68,7 @@ def cell_targets(
 
     return tuple(
         Target(
-            ", ".join(asked.label(row).values()),
+            brief(asked.label(row)),
             partial(believed, row=row),
             int(count),
         )

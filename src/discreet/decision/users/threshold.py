@@ -11,13 +11,14 @@ import numpy as np
 
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief, Kind
+from discreet.look.result import Shown
 
 CLOSE = 1e-12
 Given = Any  # a number, draws, a Belief, or a survival function
 
 
 @dataclass(frozen=True, eq=False)
-class Threshold:
+class Threshold(Shown):
     """The largest uncertainty at which a user goes on: known, or a distribution.
 
     >>> Threshold.of(0.5).chance(0.5), Threshold.of([0.2, 0.4, 0.6, 0.8]).chance(0.5)

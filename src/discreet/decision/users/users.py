@@ -24,6 +24,7 @@ from discreet.errors import DataError
 from discreet.intruder.belief.atoms import check_lengths, checked_mass, plain
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.posterior.whole_table import Held
+from discreet.look.result import Shown
 from discreet.look.words import plural
 from discreet.risk.uncertainty.base import Best, Uncertainty, points
 from discreet.risk.uncertainty.named import as_uncertainty
@@ -33,7 +34,7 @@ Targets = Target | Iterable[Target]
 
 
 @dataclass(frozen=True, eq=False)
-class User:
+class User(Shown):
     """An intruder or a scientist: targets, a loss, a threshold, and what the agency loses by it.
 
     With a class of priors, `targets` are believed under the first of `priors`.

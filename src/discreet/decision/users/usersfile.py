@@ -17,6 +17,7 @@ from discreet.decision.users.entry import Entry
 from discreet.decision.users.users import User
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import only, read_toml
+from discreet.look.result import Shown
 from discreet.look.words import plural
 from discreet.table.table import Table
 
@@ -49,7 +50,7 @@ weight = 3                        # against other scientists
 
 
 @dataclass(frozen=True)
-class Users:
+class Users(Shown):
     """The users of a file: intruders with the scales of their risks, scientists with weights.
 
     >>> from discreet.table.load import load

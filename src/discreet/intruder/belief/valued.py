@@ -16,6 +16,7 @@ from discreet.errors import DataError
 from discreet.intruder.belief.atoms import check_share, gathered, judged
 from discreet.intruder.belief.belief import Belief, Event, Kind
 from discreet.intruder.belief.effective import kish
+from discreet.look.result import Shown
 
 Floats = NDArray[np.float64]
 UNIFORM = -1.0  # alpha of a density that is level
@@ -29,7 +30,7 @@ SLIVER = 1e-7  # of the width of everything: how a single value is drawn among r
 
 
 @dataclass(frozen=True)
-class Within:
+class Within(Shown):
     """What is believed within a range: its midpoint, or a density.
 
     The density is proportional to x^(-alpha - 1): of a Pareto distribution, level with alpha -1.

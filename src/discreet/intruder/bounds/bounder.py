@@ -10,20 +10,21 @@ from operator import or_
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.effort import Clock, Seconds
+from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.conflict import named_conflict
+from discreet.intruder.bounds.glued import Glued
 from discreet.intruder.bounds.integer import limits
 from discreet.intruder.bounds.method import Asked
 from discreet.intruder.bounds.methods import auto, find_method
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof
 from discreet.intruder.bounds.reduce import reduce_tied
-from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW, CellBounds, Rung
+from discreet.intruder.bounds.result import CellBounds, Rung
 from discreet.intruder.bounds.shuttle.lattice_layout import Layout
 from discreet.intruder.bounds.shuttle.shuttle import MOST_BYTES, bytes_needed
+from discreet.intruder.bounds.work import PROGRAMS, Work
 from discreet.release.doors import of_release
 from discreet.release.release import Known, Release
 from discreet.solver import UNLIMITED as SHARP
@@ -31,12 +32,13 @@ from discreet.solver import Limit
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 from discreet.table.graph import components
-from discreet.table.keys import Codes, unravel
+from discreet.table.keys import Codes, keys, unravel
 
 MOST_LISTED = 1 << 22
 OUTER = "cells that it did not come to keep outer bounds"
 MORE = "Allow more seconds, or less effort."
 MANY, MANY_MORE = 100, 1 << 40
+_Sets = tuple[tuple[str, ...], tuple[int, ...]]  # variables, and margins of them
 
 
 class Bounder:
@@ -59,7 +61,10 @@ class Bounder:
         self.release, self.method, self._way = release, method, find_method(method)
         self.effort, self.clock = effort, Clock.of(seconds)
         self.most_bytes, self.rung = most_bytes, rung
-        self._parts: dict[tuple[tuple[str, ...], tuple[int, ...]], Part] = {}
+        self.work = Work(math.inf if method == "integer" else Effort(effort).of(PROGRAMS))
+        self._parts: dict[_Sets, Part] = {}
+        self._asked_parts: dict[_Sets, Part] = {}
+        self._fewer: dict[int, tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]] = {}
         self.axes = release.axes
         self._known: dict[int, list[Known]] = {}
         for known in release.known:
@@ -108,7 +113,11 @@ class Bounder:
             found = self._by_components(sets, ties, names, cells.project(names), question)
         else:
             part = self._part(names, [margin for margin in sets if margin])
-            found = self._bound(part, shared, cells.project(shared), question)
+            codes = cells.project(shared)
+            found = self._bound(part, shared, codes, question)
+            if question.proof:
+                narrow = question.proof.narrow(found.lower, found.upper)
+                found = self._witnessed(part, shared, codes, found, question.proof, narrow)
         sizes = dict(zip(cells.names, cells.shape, strict=True))
         # nothing is known of a variable in no margin: all may be in another category of it
         if any(sizes[name] > 1 for name in cells.names if name not in shared):
@@ -129,15 +138,34 @@ class Bounder:
         sets, _, inside = self._reduced(names)
         return self._part(inside, [margin for margin in sets if margin])
 
+    def over(self, names: Iterable[str]) -> Bounder:
+        """The same over some variables, with all that the release speaks of among them."""
+        kept = frozenset(names)
+        variables = tuple(v for v in self.release.variables if v.name in kept)
+        if len(variables) == len(self.axes.names):
+            return self
+        fewer = Bounder(
+            dataclasses.replace(self.release, variables=variables),
+            method=self.method,
+            effort=self.effort,
+            seconds=self.clock,
+            most_bytes=self.most_bytes,
+            rung=self.rung,
+        )
+        fewer._parts, fewer.work = self._parts, self.work
+        return fewer
+
     def _reduced(
         self, names: Iterable[str]
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]:
         """The margins, the ties by what else is known, and the variables that matter."""
-        k = len(self.axes.names)
-        sets, ties = reduce_tied(self.release.formula.sets, self._known, self.axes.set_of(names), k)
-        covered = reduce(or_, (*sets, *ties), 0)
-        inside = self.axes.names_of(covered)
-        return sets, ties, inside
+        target = self.axes.set_of(names)
+        if target not in self._fewer:
+            k = len(self.axes.names)
+            sets, ties = reduce_tied(self.release.formula.sets, self._known, target, k)
+            inside = self.axes.names_of(reduce(or_, (*sets, *ties), 0))
+            self._fewer[target] = sets, ties, inside
+        return self._fewer[target]
 
     def branch(self, part: Part) -> Limit | None:
         """What an integer program of the part may cost; None: it is not tried."""
@@ -195,10 +223,8 @@ class Bounder:
         tree = components(sets, len(self.axes.names), ties)
         lower = np.zeros(len(codes), np.int64)
         upper = np.full(len(codes), self.release.total or 0, np.int64)
-        # the extremes in whole tables, and in tables of fractions: those of the parts glue together
-        tables = [_Glued(lower.copy(), upper.copy(), np.ones(len(codes), bool)) for _ in range(2)]
-        methods = set()
-        covered = self.axes.set_of(names)
+        outside = np.zeros(len(codes), np.int64)
+        covered, parts = self.axes.set_of(names), list[tuple[Part, Codes, Found]]()
         for component in tree.nodes:
             if not component & covered:
                 continue
@@ -208,28 +234,34 @@ class Bounder:
             found = self._bound(part, inside, codes[:, places], question)
             lower += found.lower
             np.minimum(upper, found.upper, out=upper)
-            tables[0].add(found.seen_low, found.seen_high)
-            tables[1].add(found.fit_low, found.fit_high)
-            methods.add(found.method)
+            parts.append((part, codes[:, places], found))
         for i, j, separator in tree.edges:
             if tree.nodes[i] & covered and tree.nodes[j] & covered:
                 inside, places = self._named(separator, names)
-                shared = self.release.table(inside).lookup(codes[:, places])
-                for each in (lower, tables[0].low, tables[1].low):
-                    each -= shared
+                outside += self.release.table(inside).lookup(codes[:, places])
         # components that hang together only through what is not asked about share the total
         asked = [bool(node & covered) for node in tree.nodes]
         joined = sum(asked[i] and asked[j] for i, j, _ in tree.edges)
-        apart = max(0, sum(asked) - 1 - joined) * (self.release.total or 0)
-        for each in (lower, tables[0].low, tables[1].low):
-            each -= apart
+        outside += max(0, sum(asked) - 1 - joined) * (self.release.total or 0)
+        lower = np.maximum(lower - outside, 0)
+        proof = question.proof
+        narrow = proof is not None and proof.narrow(lower, upper)
+        # the extremes in whole tables, and in tables of fractions: those of the parts glue together
+        tables = [Glued.none(len(codes), self.release.total or 0) for _ in range(2)]
+        for part, own, found in parts:
+            if proof:
+                found = self._witnessed(part, part.release.names, own, found, proof, narrow)
+            tables[0].add(found.seen_low, found.seen_high)
+            tables[1].add(found.fit_low, found.fit_high)
+        for each in tables:
+            each.low[:] -= outside
+        methods = {found.method for _, _, found in parts}
         harder = sorted(methods - {CLOSED})
         split = sum(asked) > 1
         method = ", ".join(harder) or CLOSED
         if harder and split:
             method = f"reducible, {method}"
-        ends = (*tables[0].ends(), *tables[1].ends())
-        return Found(np.maximum(lower, 0), upper, *ends, method)
+        return Found(lower, upper, *tables[0].ends(), *tables[1].ends(), method)
 
     @property
     def _everything(self) -> Part | None:
@@ -248,6 +280,12 @@ class Bounder:
         return inside, [names.index(name) for name in inside]
 
     def _part(self, names: tuple[str, ...], sets: Iterable[int]) -> Part:
+        asked = names, tuple(sets)
+        if asked not in self._asked_parts:
+            self._asked_parts[asked] = self._found_part(*asked)
+        return self._asked_parts[asked]
+
+    def _found_part(self, names: tuple[str, ...], sets: tuple[int, ...]) -> Part:
         margins = [[n for n in names if margin >> self.axes.place[n] & 1] for margin in sets]
         formula = Formula.of(margins, names).frontier
         key = (formula.names, formula.sets)
@@ -267,10 +305,31 @@ class Bounder:
         question: _Question,
     ) -> Found:
         """Bounds of cells over `names` in one part, by the method that is asked for."""
-        found = self._way.bound(part, self._asked(names, codes, question))
-        if question.proof and len(names) == len(part.release.names):
-            found = part.witnessed(found, codes, question.proof)
-        return found
+        first, inverse = self._distinct(names, codes)
+        asked = self._asked(names, codes[first], question)._replace(number=len(codes))
+        return self._way.bound(part, asked).take(inverse)
+
+    def _witnessed(
+        self,
+        part: Part,
+        names: tuple[str, ...],
+        codes: Codes,
+        found: Found,
+        proof: Proof,
+        narrow: bool,
+    ) -> Found:
+        """With tables that prove the widths, where the cells are those of the whole part."""
+        if len(names) < len(part.release.names):
+            return found
+        first, inverse = self._distinct(names, codes)
+        some = found.take(first), codes[first]
+        return part.witnessed(*some, proof, narrow=narrow).take(inverse)
+
+    def _distinct(self, names: tuple[str, ...], codes: Codes) -> tuple[Ints, Ints]:
+        """The first row of each distinct cell, and the place of every row among these."""
+        shape = [self.axes.sizes[place] for place in self.axes.places(names)]
+        _, first, inverse = np.unique(keys(codes, shape), return_index=True, return_inverse=True)
+        return first, inverse
 
     def _asked(self, names: tuple[str, ...], codes: Codes, question: _Question) -> Asked:
         return Asked(
@@ -291,23 +350,6 @@ class _Question(NamedTuple):
     proof: Proof | None
     among: int | None
     width: int | None
-
-
-class _Glued(NamedTuple):
-    """Extreme counts in the components' tables, on the way to those of the whole."""
-
-    low: Ints
-    high: Ints
-    met: NDArray[np.bool_]
-
-    def add(self, low: Ints, high: Ints) -> None:
-        self.met[:] &= high >= low
-        self.low[:] += np.where(self.met, low, 0)
-        np.minimum(self.high, high, out=self.high)
-
-    def ends(self) -> tuple[Ints, Ints]:
-        low = np.where(self.met, np.maximum(self.low, 0), NONE_LOW)
-        return low, np.where(self.met, self.high, NONE_HIGH)
 
 
 @of_release

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SLACK = 1e-5
 NOTHING = 1e-9
 PATIENCE = 5
+LEAST = -(1 << 62)  # a bound that says nothing
 EFFORT = 3  # walks to where a linear program says that tables might be
 
 
@@ -65,7 +66,7 @@ class Program:
         sides = [(place, sign) for place in range(len(targets)) for sign in (1, -1)]
         for place, sign in track(sides, "linear programs"):
             if not search.known(place, sign) and not clock.over():
-                search.relax(place, sign)
+                search.relax(place, sign, clock)
         if not branch:
             sides = []
         patience = PATIENCE if branch and branch.finite else len(sides)
@@ -80,21 +81,35 @@ class Program:
         ends = (search.lower, search.upper, search.low_seen, search.high_seen, *search.fitted())
         return tuple(end[inverse] for end in ends)  # type: ignore[return-value]
 
-    def optimum(self, member: Ints, sign: int) -> tuple[float, NDArray[np.float64]]:
-        """Largest (sign 1) or smallest (-1) sum of the cells, and the vertex."""
-        value, vertex = self._least(member, np.full(len(member), -float(sign)))
+    def optimum(
+        self, member: Ints, sign: int, clock: Clock = UNLIMITED
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Largest (sign 1) or smallest (-1) sum of the cells, and the vertex; none if stopped."""
+        value, vertex = self._least(member, np.full(len(member), -float(sign)), clock)
         return -sign * value, vertex
 
-    def minimum(self, cost: Ints) -> tuple[int, Ints | None]:
-        """A bound on the least sum of whole costs over all tables, and a table if one was seen."""
+    def __len__(self) -> int:
+        return len(self.cells.codes)
+
+    def minimum(self, cost: Ints, clock: Clock = UNLIMITED) -> tuple[int, Ints | None]:
+        """A bound on the least sum of whole costs over all tables, and a table if one was seen.
+
+        `LEAST` and none where the clock stops it.
+        """
         columns = np.flatnonzero(cost)
-        value, vertex = self._least(columns, cost[columns].astype(np.float64))
+        value, vertex = self._least(columns, cost[columns].astype(np.float64), clock)
+        if not math.isfinite(value):
+            return LEAST, None
         return math.ceil(value - SLACK), self.cells.as_table(vertex)
 
-    def _least(self, columns: Ints, cost: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def _least(
+        self, columns: Ints, cost: NDArray[np.float64], clock: Clock = UNLIMITED
+    ) -> tuple[float, NDArray[np.float64]]:
         if self.model is None:
             self.model = fitting(self.cells)
-        found = self.model.least(columns, cost)
+        found = self.model.least(columns, cost, Limit().within(clock.left))
+        if found.ended is solver.Ended.LIMIT and clock.over():
+            return -math.inf, np.zeros(0)
         if found.values is None:
             raise InconsistentRelease(
                 "no table fits the release: its margins and what is known of single cells "
@@ -138,8 +153,10 @@ class _Search:
         seen, end = (self.high_seen, self.upper) if sign > 0 else (self.low_seen, self.lower)
         return bool(seen[place] == end[place])
 
-    def relax(self, place: int, sign: int) -> None:
-        value, vertex = self.program.optimum(self.members[place], sign)
+    def relax(self, place: int, sign: int, clock: Clock) -> None:
+        value, vertex = self.program.optimum(self.members[place], sign, clock)
+        if not math.isfinite(value):
+            return  # stopped
         sums = np.bincount(self.group, vertex, self.count + 1)[:-1]
         np.minimum(self.low_vertex, sums, out=self.low_vertex)
         np.maximum(self.high_vertex, sums, out=self.high_vertex)

@@ -15,7 +15,8 @@ from discreet.table.keys import Codes
 class Asked(NamedTuple):
     """Cells of a part over `names`, and how they are asked for; see `Bounder.bounds`.
 
-    `whole` gives the whole release as one part, if its shuttle fits.
+    `whole` gives the whole release as one part, if its shuttle fits; `number` is how many cells
+    were asked for, of which these are the distinct ones.
     """
 
     names: tuple[str, ...]
@@ -28,6 +29,7 @@ class Asked(NamedTuple):
     most_bytes: int = MOST_BYTES
     rung: Rung = Rung.INTEGER
     whole: Callable[[], Part | None] = lambda: None
+    number: int = 0
 
 
 class Method(Protocol):

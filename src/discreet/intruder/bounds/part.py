@@ -33,6 +33,7 @@ HEAVY = 10**11  # cells squared times programs
 DRAWS, MOST_DRAWN = 200, 1 << 16
 SLICED = 1 << 12
 MOST_PROJECTED = 1 << 20
+BRIEF = 50_000  # cells of a part times cells to prove, where that decides nothing
 
 
 class Found(NamedTuple):
@@ -91,6 +92,11 @@ class Proof(NamedTuple):
     beta: int = 3
     effort: float = 1.0
     seconds: Seconds = math.inf
+    together: bool = False
+
+    def narrow(self, lower: Ints, upper: Ints) -> bool:
+        """Are the cells judged together, and is one of them too narrow whatever is proven?"""
+        return self.together and bool((upper - lower < self.beta).any())
 
 
 class Part:
@@ -256,22 +262,35 @@ class Part:
         upper = np.where(self.release.closed(codes, names), 0, upper)
         return Found.outer(lower, upper, "margins")
 
-    def witnessed(self, found: Found, codes: Codes, proof: Proof) -> Found:
-        """Look for tables that spread the cells which are wide enough but not yet proven to be."""
-        spread = found.seen_high - np.minimum(found.seen_low, found.seen_high)
-        rows = np.flatnonzero((found.upper - found.lower >= proof.beta) & (spread < proof.beta))
-        if not len(rows):
+    def witnessed(self, found: Found, codes: Codes, proof: Proof, *, narrow: bool = False) -> Found:
+        """Look for tables that spread the cells which are wide enough but not yet proven to be.
+
+        Beside a `narrow` one that decides, not for long.
+        """
+        low, high = found.seen_low.copy(), found.seen_high.copy()
+
+        def left() -> Ints:
+            spread = high - np.minimum(low, high)
+            return np.flatnonzero((found.upper - found.lower >= proof.beta) & (spread < proof.beta))
+
+        if not len(left()):
             return found
         from discreet.intruder.witness.search import witnesses
         from discreet.intruder.witness.slices import slice_witnesses
 
         start, clock = proof.start.margin(self.release.names), Clock.of(proof.seconds)
-        low, high = found.seen_low.copy(), found.seen_high.copy()
+        tables, rows = Seen.of(self.release, start), left()
+        brief = narrow and self.release.axes.cells * len(rows) > BRIEF
+        if tables is not None:
+            for row in () if brief else rows.tolist():
+                spread_seen(tables, codes[row], int(found.lower[row]), int(found.upper[row]), proof)
+            ends = tables.ends(self.release.names, codes[rows])
+            low[rows], high[rows] = np.minimum(low[rows], ends[0]), np.maximum(high[rows], ends[1])
         # slices hold most of a small table; of a large one they hold hardly anybody
         small = self.release.axes.cells <= SLICED
         for search in (slice_witnesses, witnesses)[:: 1 if small else -1]:
-            rows = rows[high[rows] - np.minimum(low[rows], high[rows]) < proof.beta]
-            if not len(rows):
+            rows = left()
+            if brief or not len(rows):
                 break
             seen = search(
                 self.release,
@@ -291,3 +310,14 @@ class Part:
         inside = [[n for n in margin if n in names] for margin in self.release.formula.margins]
         formula = Formula.of([margin for margin in inside if margin], names).frontier
         return upper_bounds(self.release, formula, codes)
+
+
+def spread_seen(tables: Seen, code: Codes, lower: int, upper: int, proof: Proof) -> None:
+    """Look for tables that spread a cell, by one person more or less at a time."""
+    inside = tables.inside(tables.release.names, code)
+    values = tables.tables[:, np.flatnonzero(inside)[0]]
+    low, high, cost = int(values.min()), int(values.max()), inside.astype(np.int64)
+    while high - low < proof.beta and low > lower and tables.reach(cost, low - 1):
+        low -= 1
+    while high - low < proof.beta and high < upper and tables.reach(-cost, -high - 1):
+        high += 1

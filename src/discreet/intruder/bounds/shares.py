@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.bounds.bounder import Bounder
-from discreet.intruder.bounds.linear import EFFORT, PATIENCE, Program
-from discreet.intruder.bounds.opencells import Ints
+from discreet.intruder.bounds.linear import EFFORT, LEAST, PATIENCE
+from discreet.intruder.bounds.opencells import Ints, OpenCells
+from discreet.intruder.bounds.part import Part
+from discreet.intruder.bounds.work import BRANCHED
 from discreet.intruder.witness.seen import Seen
 from discreet.table.cells import Cells
 
@@ -19,6 +21,7 @@ Bools = NDArray[np.bool_]
 Settled = tuple[Bools, Bools, Bools]  # known, settled by whole numbers, refuted by fractions
 FINEST = 10**6  # denominator of a share
 CLOSE = 1e-9
+TOGETHER = 16  # tables that are looked at at once
 
 
 def known_shares(
@@ -42,21 +45,7 @@ def known_shares(
     """
     group = Cells(cells.variables[:-1], cells.codes[:, :-1], np.zeros(len(cells), np.int64))
     ratio = Fraction(share).limit_denominator(FINEST)
-
-    def cost(has: Bools, inside: Bools) -> Ints:
-        """n(g, c) - s n(g), times the denominator of s."""
-        return np.asarray(has * ratio.denominator - inside * ratio.numerator)
-
-    def own(program: Program, row: int) -> Ints:
-        codes, under = cells.codes[row : row + 1], program.cells
-        return cost(
-            under.group(cells.names, codes) == 0, under.group(group.names, codes[:, :-1]) == 0
-        )
-
-    def shown(tables: Seen, row: int, effort: int) -> bool:
-        code = cells.codes[row]
-        has, inside = tables.inside(cells.names, code), tables.inside(group.names, code[:-1])
-        return tables.reach(cost(has, inside), -1, effort)
+    prices = ratio.denominator, -ratio.numerator  # n(g, c) - s n(g), times the denominator of s
 
     def bounded(rows: Ints) -> Settled:
         some = cells.take(rows), group.take(rows)
@@ -73,7 +62,7 @@ def known_shares(
         fits |= part.upper + 1 < share * whole.fit_high - CLOSE
         return known, safe, fits
 
-    return _Doubts(bounder, cells, own, shown, bounded, among).settle(seen, first)
+    return _Doubts(bounder, cells, prices, bounded, among).settle(seen, first)
 
 
 def known_absent(
@@ -99,33 +88,24 @@ def known_absent(
         absent[order] = ~filled[:-1]
         return absent, np.ones(len(cells), bool), np.ones(len(cells), bool)
 
-    def own(program: Program, row: int) -> Ints:
-        has = program.cells.group(cells.names, cells.codes[row : row + 1]) == 0
-        return np.where(has, -1, 0)
-
-    def shown(tables: Seen, row: int, effort: int) -> bool:
-        inside = tables.inside(cells.names, cells.codes[row])
-        return tables.reach(np.where(inside, -1, 0), -1, effort)
-
     def bounded(rows: Ints) -> Settled:
         found = bounder.bounds(cells.take(rows), among=among)
         return found.upper == 0, found.seen_high > 0, found.fit_high > 0
 
-    return _Doubts(bounder, cells, own, shown, bounded, among).settle(seen, first)
+    return _Doubts(bounder, cells, (-1, 0), bounded, among).settle(seen, first)
 
 
 @dataclass(eq=False)
 class _Doubts:
     """Cells of which something may be known: if no table of whole numbers costs less than 0.
 
-    `own` are the costs of a cell in a program, `shown` says whether a table with less was found;
-    `bounded` what bounds say: what is known, and which cells a table shows not to be.
+    `prices` are those of a person in the cell (g, c), and of one in the group g; `bounded` is what
+    bounds say: what is known, and which cells a table shows not to be.
     """
 
     bounder: Bounder
     cells: Cells
-    own: Callable[[Program, int], Ints]
-    shown: Callable[[Seen, int, int], bool]
+    prices: tuple[int, int]
     bounded: Callable[[Ints], Settled]
     among: int
 
@@ -133,46 +113,51 @@ class _Doubts:
         """By programs alone where tables are looked for; what is left by bounds, then programs."""
         known, safe, fits = np.zeros((3, len(self.cells)), bool)
         rows = np.arange(len(self.cells))
+        part = self.bounder.part(self.cells.names)
         if seen is not None:
-            self._programs(rows, known, safe, fits, seen, first)
-            rows = np.flatnonzero(~known & ~safe)
+            self._programs(part, rows, known, safe, fits, seen, first)
+        elif len(rows) and part.drawable:
+            safe[:] = _Priced(part.program.cells, self.cells, self.prices).below(part.drawn)
+        rows = np.flatnonzero(~known & ~safe)
         if len(rows) and not (first and known.any()):
             known[rows], safe[rows], more = self.bounded(rows)
             fits[rows] |= more
-            self._programs(rows, known, safe, fits, None, first)
+            self._programs(part, rows, known, safe, fits, None, first)
         return known, known | safe, fits
 
     def _programs(
-        self, rows: Ints, known: Bools, safe: Bools, fits: Bools, seen: Seen | None, first: bool
+        self,
+        part: Part,
+        rows: Ints,
+        known: Bools,
+        safe: Bools,
+        fits: Bools,
+        seen: Seen | None,
+        first: bool,
     ) -> None:
         """Settle what is in doubt among the rows."""
         doubtful = rows[~known[rows] & ~safe[rows]]
-        part = self.bounder.part(self.cells.names)
-        programs = self.bounder.programs(part, len(doubtful), self.among)
-        if not len(doubtful) or not (programs or (part.drawable and seen is None)):
+        if not len(doubtful) or not self.bounder.programs(part, len(doubtful), self.among):
             return
-        costs = np.array([self.own(part.program, int(row)) for row in doubtful])
-        if seen is None:
-            safe[doubtful[(costs @ part.drawn.T < 0).any(1)]] = True
-        if not programs:
-            return
+        priced = _Priced(part.program.cells, self.cells.take(doubtful), self.prices)
         patience = PATIENCE if self.bounder.method != "integer" else len(doubtful)
-        for row, own in zip(doubtful, costs, strict=True):
+        for place, row in enumerate(doubtful.tolist()):
             if safe[row]:
                 continue
-            if self.bounder.clock.over():
+            if self.bounder.clock.over() or not self.bounder.work.take(len(part.program)):
                 return
-            if seen is not None and self.shown(seen, int(row), 1):
+            if seen is not None and self._shown(seen, row, 1):
                 safe[row] = True
                 continue
-            least, table = part.program.minimum(own)
-            fits[row] |= least < 0
+            own = priced.of(place)
+            least, table = part.program.minimum(own, self.bounder.clock)
+            fits[row] |= LEAST < least < 0
             undecided = least < 0 and (table is None or table @ own >= 0)
-            if undecided and seen is not None and self.shown(seen, int(row), EFFORT):
+            if undecided and seen is not None and self._shown(seen, row, EFFORT):
                 safe[row] = True
                 continue
             limit = self.bounder.branch(part)
-            if undecided and patience and limit:
+            if undecided and patience and limit and self._branches(part):
                 least, table = part.program.integer_program().minimum(own, limit, enough=-1)
                 undecided = least < 0 and (table is None or table @ own >= 0)
                 patience = patience - 1 if undecided else PATIENCE
@@ -180,4 +165,55 @@ class _Doubts:
             if known[row] and first:
                 return
             if table is not None:  # what one table shows, it shows for every cell
-                safe[doubtful[costs @ table < 0]] = True
+                safe[doubtful[priced.costs(table[None])[0] < 0]] = True
+
+    def _branches(self, part: Part) -> bool:
+        return self.bounder.work.take(BRANCHED * len(part.program))
+
+    def _shown(self, seen: Seen, row: int, effort: int) -> bool:
+        """Was a table found that costs less than 0?"""
+        code, names = self.cells.codes[row], self.cells.names
+        cost = self.prices[0] * seen.inside(names, code)
+        cost = cost + self.prices[1] * seen.inside(names[:-1], code[:-1])
+        return seen.reach(cost, -1, effort)
+
+
+class _Priced:
+    """What tables cost for each of some cells, by sums over the open cells."""
+
+    def __init__(self, under: OpenCells, cells: Cells, prices: tuple[int, int]) -> None:
+        self.prices, self._sums = prices, []
+        for width in (len(cells.names), len(cells.names) - 1):
+            codes, place = np.unique(cells.codes[:, :width], axis=0, return_inverse=True)
+            self._sums.append((under.group(cells.names[:width], codes), place.ravel(), len(codes)))
+
+    def of(self, row: int) -> Ints:
+        """The cost of a person in each open cell."""
+        one, group = (inside == place[row] for inside, place, _ in self._sums)
+        return np.asarray(self.prices[0] * one + self.prices[1] * group)
+
+    def costs(self, tables: Ints) -> Ints:
+        """Tables x cells."""
+        found = np.zeros((len(tables), len(self._sums[0][1])), np.int64)
+        for price, (inside, place, number) in zip(self.prices, self._sums, strict=True):
+            if price:
+                found += price * _added(tables, inside, number)[:, place]
+        return found
+
+    def below(self, tables: Ints) -> Bools:
+        """Of which cells does a table cost less than 0?"""
+        found = np.zeros(len(self._sums[0][1]), bool)
+        for start in range(0, len(tables), TOGETHER):
+            found |= (self.costs(tables[start : start + TOGETHER]) < 0).any(0)
+            if found.all():
+                break
+        return found
+
+
+def _added(tables: Ints, inside: Ints, number: int) -> Ints:
+    """The sum of every group of cells, of each table; cells of no group come last."""
+    order = np.argsort(inside, kind="stable")
+    starts = np.searchsorted(inside[order], np.arange(number + 1))
+    total = np.zeros((len(tables), starts[-1] + 1), np.int64)
+    np.cumsum(tables[:, order[: starts[-1]]], axis=1, out=total[:, 1:])
+    return np.asarray(total[:, starts[1:]] - total[:, starts[:-1]])

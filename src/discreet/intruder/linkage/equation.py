@@ -62,13 +62,15 @@ def group_links(
     So many `strangers`, of weight `strange` together, hold one record each at most; what is
     `outside` besides is counted with replacement. `null`: the weight of a row that holds none.
     """
-    from discreet._kernels.linkage import balanced, permanent_links
+    from discreet._kernels.linkage import balance, permanent_links
 
     weights, empty, other = weights.copy(), np.full(len(weights), null), outside + strange
     whole = np.where(other > 0, other, 1.0)
-    balanced(weights, empty, other, ROUNDS)  # scales cancel; nothing underflows
+    balance(weights, empty, other, ROUNDS)  # scales cancel; nothing underflows
     scale = other / whole
-    links, total = permanent_links(weights, empty, outside * scale, strange * scale, strangers)
+    links, total = permanent_links(
+        weights, empty, outside * scale, strange * scale, float(strangers)
+    )
     return np.asarray(links), bool(total > 0)
 
 

@@ -223,7 +223,8 @@ def solve(
     A stranger looks like the mean of the sources and holds one record at most. Strangers tie all
     groups together; unless all are summed at once, each is summed with what the others tell them.
     """
-    from discreet._kernels.beliefs import clustered, entangled, propagated
+    from discreet._kernels.beliefs import entangled, propagated
+    from discreet._kernels.clusters import clustered
 
     sizes = np.diff(found.starts)
     column = np.repeat(np.arange(len(sizes)), sizes)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
+from discreet.look.result import Shown
 
 LOSE = 1e-3
 TOP = 150
@@ -48,7 +49,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class By:
+class By(Shown):
     """A number of each respondent: a column of the source, or what its labels stand for.
 
     >>> By("region", {"North": 1.0, "South": 3.0}).column
@@ -60,7 +61,7 @@ class By:
 
 
 @dataclass(frozen=True)
-class Stated:
+class Stated(Shown):
     """One of several sources of a key: a column that states each respondent's value with error.
 
     The law of stated - true is `normal`, `laplace`, `uniform` or `written`, as in a key.
@@ -79,7 +80,7 @@ class Stated:
 
 
 @dataclass(frozen=True)
-class Key:
+class Key(Shown):
     """One key: how its masked value varies around the value in the source.
 
     A category stays with probability `keep` or is replaced by any other, or follows `matrix`
@@ -174,7 +175,7 @@ class Type:
 
 
 @dataclass(frozen=True)
-class Intruder:
+class Intruder(Shown):
     """The keys, and what else is known or feared.
 
     `types`: a released record is of one of these, all its keys alike. `correlation`: that of the

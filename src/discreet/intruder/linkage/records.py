@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from discreet.data.frames import label
 from discreet.data.kind import check_records
+from discreet.data.readers import text
 from discreet.data.source import Source, engine_errors
 from discreet.data.sources import open_source
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Intruder, Key, Kind
+from discreet.look.result import Unpublished
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class Records(Unpublished):
     """Keys of both files as read, further columns, and the source row of each released record.
 
     `parents` is None without an id; -1 marks a released record that the source does not have.
@@ -96,6 +98,9 @@ def read_records(
     for key in known:
         for name in (key.name, *key.joint) if _comparable(key, columns) else ():
             _same_type(name, (first, columns[name]), (second, masked[name]))
+    for name in shared if id is None else [name for name in shared if name != id]:
+        if name in columns:
+            _same_codes(name, (first, columns[name]), (second, masked[name]))
     sources, count = (len(next(iter(table.values()), ())) for table in (columns, masked))
     everyone = intruder.population or sources
     if everyone < sources:
@@ -184,7 +189,7 @@ def _same_type(name: str, first: tuple[Source, Any], second: tuple[Source, Any])
 
     said = []
     for source, column in (first, second):
-        if source.name.rstrip("'").lower().endswith((".csv", ".tsv", ".txt")):
+        if source.name.rstrip("'").lower().endswith(text.SUFFIXES):
             return  # all text
         whole = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
         said.append("numbers" if whole or pa.types.is_decimal(column.type) else str(column.type))
@@ -193,6 +198,30 @@ def _same_type(name: str, first: tuple[Source, Any], second: tuple[Source, Any])
             f"{name!r} is {said[0]} in {first[0].name} and {said[1]} in {second[0].name}; give "
             "both the same type."
         )
+
+
+def _same_codes(name: str, first: tuple[Source, Any], second: tuple[Source, Any]) -> None:
+    """Codes with labels mean the same in both files, and neither has labels in place of codes."""
+    books = [
+        source.codebook.entry(name).labels if source.codebook else {}
+        for source, _ in (first, second)
+    ]
+    for code in books[0].keys() & books[1].keys():
+        if books[0][code] != books[1][code]:
+            raise DataError(
+                f"{code!r} of {name!r} is {books[0][code]!r} in {first[0].name} and "
+                f"{books[1][code]!r} in {second[0].name}; give both the same codes."
+            )
+    for labels, (coded, _), (other, column) in (
+        (books[0], first, second),
+        (books[1], second, first),
+    ):
+        found = {label(value) for value in column.unique().to_pylist()} if labels else set()
+        if (odd := sorted((found - labels.keys()) & set(labels.values()))) and found - {""}:
+            raise DataError(
+                f"{name!r} is in codes in {coded.name} and in labels such as {odd[0]!r} in "
+                f"{other.name}; give both the same."
+            )
 
 
 def _parents(

@@ -21,7 +21,7 @@ from discreet.intruder.population.superpopulation import (
     poisson_unseen,
     poisson_variance,
 )
-from discreet.look.result import Result
+from discreet.look.result import Result, Unpublished
 from discreet.models.loglinear import LogLinear
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula, as_formula
@@ -164,7 +164,7 @@ def population_beliefs(
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class Rehearsal(Unpublished):
     """What a model says of the uniques of a sample of the sample, and what is seen there.
 
     Without a unique nothing is `checked`, and the model does not agree.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
+from discreet.look.result import Shown
 from discreet.table.keys import Codes
 
 Floats = NDArray[np.float64]
@@ -17,7 +18,7 @@ LogWeight = Callable[[NDArray[np.generic], Ints], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class CellWeights:
+class CellWeights(Shown):
     """A table's probability is proportional to the product of its cells' weights.
 
     `log` takes a row for each cell and a count for each cell. Rows are the cells' `parameters`;

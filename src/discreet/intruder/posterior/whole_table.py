@@ -18,6 +18,7 @@ from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.enumerate import enumerate_tables
+from discreet.look.result import Shown, Unpublished
 from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.keys import unravel
@@ -29,7 +30,7 @@ MOST_COUNTS = 50_000_000  # in a list of tables
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Shown):
     """How a user weighs the tables that fit a release.
 
     `name` is saturated, uniform, release (the log-linear model of whatever is released), average,
@@ -77,7 +78,7 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class TableBelief:
+class TableBelief(Unpublished):
     """What is believed about a whole table; a table is an array of counts in its shape.
 
     >>> from discreet.table.load import load

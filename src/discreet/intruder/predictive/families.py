@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
+from discreet.look.result import Shown
 
 Floats = NDArray[np.float64]
 TAIL = 1e-12  # of the probability that a grid leaves out
@@ -19,7 +20,7 @@ POINTS = 8000
 
 
 @dataclass(frozen=True)
-class Pareto:
+class Pareto(Shown):
     """Density alpha minimum^alpha / x^(alpha + 1) above the minimum.
 
     >>> Pareto(1.2765, minimum=10).belief()
@@ -57,7 +58,7 @@ class Pareto:
 
 
 @dataclass(frozen=True)
-class Gamma:
+class Gamma(Shown):
     """Values with a density proportional to x^(shape - 1) exp(-rate x), above the minimum.
 
     >>> import discreet as dc
@@ -108,7 +109,7 @@ class Gamma:
 
 
 @dataclass(frozen=True)
-class LogNormal:
+class LogNormal(Shown):
     """Values whose logarithm is normal with mean mu and deviation sigma, above the minimum.
 
     >>> import discreet as dc
@@ -158,7 +159,7 @@ class LogNormal:
 
 
 @dataclass(frozen=True)
-class AnyFamily:
+class AnyFamily(Shown):
     """Values with any log density that is smooth from the minimum on.
 
     `scale` is the width of its finest part; `top` is needed for a belief before any total is known.

@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
+from discreet.look.result import Shown
 
 Floats = NDArray[np.float64]
 Counts = Mapping[str, int]
 
 
 @dataclass(frozen=True)
-class Independent:
+class Independent(Shown):
     """Each person is in a category with a known probability, whatever the others are.
 
     >>> import discreet as dc
@@ -60,7 +61,7 @@ class Independent:
 
 
 @dataclass(frozen=True)
-class Dirichlet:
+class Dirichlet(Shown):
     """The shares of the categories follow a Dirichlet distribution with these weights.
 
     >>> import discreet as dc
@@ -111,7 +112,7 @@ class Dirichlet:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(Shown):
     """One of several priors holds, each with a probability: exchangeable, but no split is fixed.
 
     >>> import discreet as dc

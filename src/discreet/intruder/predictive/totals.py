@@ -20,6 +20,7 @@ from discreet.errors import DataError, SolverError
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.predictive.convolution import integral, interpolate, log_sum, power
 from discreet.intruder.predictive.families import Family, Pareto
+from discreet.look.result import Unpublished
 
 Floats = NDArray[np.float64]
 A_SCALE = 16  # grid points in the finest part of the density, at first
@@ -30,7 +31,7 @@ NODES = 24  # of a prior density
 
 
 @dataclass(frozen=True, eq=False)
-class ValueGivenTotal:
+class ValueGivenTotal(Unpublished):
     """What is believed of one value, and how probable the total was: log f_N(total).
 
     >>> found = value_given_total(507.862, 11, Pareto(1.2765, minimum=10))

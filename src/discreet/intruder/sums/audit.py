@@ -17,6 +17,7 @@ from discreet.intruder.sums.moves import OUTSIDER, Moves
 from discreet.intruder.sums.protection import Protection, target_sums
 from discreet.intruder.sums.reduced import reduced
 from discreet.intruder.sums.tables import Tables, any_table
+from discreet.look.result import Unpublished
 from discreet.release.printed import Printed
 from discreet.sheets.system import Floats, Ints
 
@@ -28,7 +29,7 @@ NEAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Unpublished):
     """`safe`: tables exist that are as far apart as asked; `broken`: no such tables exist.
 
     What is neither is in doubt. Safe is proven by tables of whole numbers where the sheets count,

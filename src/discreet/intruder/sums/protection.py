@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.sheets.system import Floats, Ints, System
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Protection:
+class Protection(Unpublished):
     """Each target's interval reaches down to `low`, up to `high`, and is `width` wide or wider.
 
     `rows` are printed cells of a system, and from `system.cells` on its fine cells.

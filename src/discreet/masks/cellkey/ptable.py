@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError, SolverError
+from discreet.look.result import Shown
 from discreet.masks.cellkey.entropy import greatest_entropy
 
 Floats = NDArray[np.float64]
@@ -23,7 +24,7 @@ LESS, TRIES = 0.05, 20  # pstay falls in such steps until the variance is met
 
 
 @dataclass(frozen=True, eq=False)
-class PTable:
+class PTable(Shown):
     """Rows i, j, p, noise v = j - i, and the keys [lower, upper) that give it; `kind` of a table.
 
     Counts above the largest i have its noise.

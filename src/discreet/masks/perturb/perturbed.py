@@ -16,6 +16,7 @@ from discreet.intruder.posterior.exact.decomposable import Matching
 from discreet.intruder.posterior.exact.fibre import Fibre
 from discreet.intruder.posterior.exact.jointree import Join
 from discreet.intruder.posterior.result import Whole
+from discreet.look.result import Unpublished
 from discreet.look.words import plural
 from discreet.masks.perturb.models import SAID, Odds, Source
 from discreet.release.release import Release
@@ -29,7 +30,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Perturbed:
+class Perturbed(Unpublished):
     """Draws of a table: `counts` of the cells `codes`, a row a draw; no other cell has anybody.
 
     Every draw has every margin of `release` and every zero and range that it knows. `exact`:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,7 @@ Labels = NDArray[np.object_]
 
 
 @dataclass(frozen=True, eq=False)
-class RecordFile:
+class RecordFile(Unpublished):
     """Records as a pandas frame, a row each, with what is known of the columns.
 
     `household` and `weight` name columns: who belongs together, and how many people each stands

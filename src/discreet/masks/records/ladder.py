@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Key, Kind
+from discreet.look.result import Shown
 from discreet.masks.records.file import Labels, RecordFile
 
 Ints = NDArray[np.int64]
@@ -19,7 +20,7 @@ TOP = "*"
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class Ladder(Shown):
     """A column's values by record, and what each becomes at every level.
 
     `maps[level]` takes a code of level 0 to one of that level, which `labels[level]` names; a

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.look.result import Result
+from discreet.look.result import Result, Shown
 from discreet.masks.records.criteria import Criteria
 from discreet.masks.records.grouping import grouped
 from discreet.masks.records.ladder import Ladder
@@ -128,7 +128,7 @@ class Search(Result):
         }  # fmt: skip
 
 
-class Lattice:
+class Lattice(Shown):
     """Levels of some columns; `suppress` is the share of records that may be left out.
 
     Losses, of N records with classes of n at the node:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Intruder, Key, Kind
 from discreet.intruder.linkage.records import Records
-from discreet.look.result import Result
+from discreet.look.result import Result, Shown
 from discreet.masks.records.file import RecordFile
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class MaskedFile(Result):
         }
 
 
-class Mask(ABC):
+class Mask(Shown, ABC):
     """A mask with its options, which are the fields of a frozen dataclass.
 
     `name` is what a command or a masks file calls it; `promise` says in a sentence what it keeps.

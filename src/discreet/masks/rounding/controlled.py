@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, SolverError, Stopped
+from discreet.look.result import Unpublished
 from discreet.masks.masked import Masked
 from discreet.masks.rounding.program import Model, Rounded
 from discreet.masks.rounding.simple import Steps, is_whole, printed
@@ -28,7 +29,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Rounding:
+class Rounding(Unpublished):
     """Rounded cells, how far they are from the truth together, and at most how far from the least.
 
     `gap` is none after rounding without bias, which seeks no minimum. `exceptions` are cells that

@@ -15,12 +15,14 @@ from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, SolverError, Stopped
 from discreet.intruder.sums.audit import Audit
 from discreet.intruder.sums.protection import Protection
+from discreet.look.result import Unpublished
 from discreet.masks.masked import Masked
 from discreet.masks.suppress.elimination import determined
 from discreet.masks.suppress.heuristic import Search
 from discreet.masks.suppress.problem import Problem, Unprotectable, priced, some_table
 from discreet.release.printed import Printed
 from discreet.sheets.system import System
+from discreet.table.words import brief
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -30,7 +32,7 @@ Method = Literal["heuristic", "optimal"]
 
 
 @dataclass(frozen=True, eq=False)
-class Suppression:
+class Suppression(Unpublished):
     """The hidden cells, and tables that prove that each target has what was asked.
 
     `audit` is by tables that were found and fit every published cell; there is none for the
@@ -80,7 +82,7 @@ class Suppression:
         homes = [system.home(int(row)) for row in rows]
         columns: dict[str, Any] = {
             "table": [sheet.name for sheet, _ in homes],
-            "cell": [", ".join(sheet.label(cell).values()) for sheet, cell in homes],
+            "cell": [brief(sheet.label(cell)) for sheet, cell in homes],
             "why": np.where(self.primary[rows], "primary", "secondary").tolist(),
         }
         return frame(columns, kind)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DataError
-from discreet.look.result import Result
+from discreet.look.result import Result, Unpublished
 from discreet.masks.synthesis.given import conditional, places
 from discreet.masks.synthesis.synthesise import Refit, Synthetic, over, predicted, refitted
 from discreet.table.cells import Cells, frame
@@ -33,7 +33,7 @@ SOURCES = ("copies", "margin", "true data")
 
 
 @dataclass(frozen=True, eq=False)
-class Stated:
+class Stated(Unpublished):
     """Beliefs about one sensitive attribute from one source.
 
     `belief` is people's cells x values, `truth` the true value, `people` how many are in the cell.

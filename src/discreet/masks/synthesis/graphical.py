@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.look.progress import working
+from discreet.look.result import Unpublished
 from discreet.models.decomposed import WEIGHT, LogLinearCells
 from discreet.models.space import neighbours
 from discreet.table.formula import Formula
@@ -116,7 +117,7 @@ def graphical(
 
 
 @dataclass(frozen=True, eq=False)
-class AveragedCells:
+class AveragedCells(Unpublished):
     """Decomposable models with their shares: every draw takes its model by them.
 
     >>> from discreet.table.load import load

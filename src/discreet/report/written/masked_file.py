@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from discreet.decision.compare.compared import Compared
 
 SUFFIXES = (".csv", ".parquet")
+EXACT = 2**53  # whole numbers that a double holds
+CONFIDENTIAL = "Confidential: part of what became of the records. Do not publish."
 
 
 def write_masked(
@@ -57,7 +59,7 @@ def write_masked(
         out, record = Path(out), Path(f"{out}.json")
         if out.suffix.lower() not in SUFFIXES:
             raise DataError(f"{out.name!r} ends in none of {', '.join(SUFFIXES)}; name it so.")
-        frame = _frame(made)
+        frame = _whole_numbers(_frame(made))
         with whole(out) as temporary:
             if out.suffix.lower() == ".csv":
                 plain(frame).to_csv(temporary, index=False, lineterminator="\r\n")
@@ -68,8 +70,19 @@ def write_masked(
         written = [out, record]
     if intruder is not None:
         made.intruder(found.plan.keys).write(intruder)
+        text = Path(intruder).read_text(encoding="utf-8")
+        write_text(intruder, f"# {CONFIDENTIAL}\n{text}")
         written.append(Path(intruder))
     return written
+
+
+def _whole_numbers(frame: Any) -> Any:
+    """Whole numbers as such, though values are missing: 1.0 is another text than 1."""
+    for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
+        known = frame[name].dropna()
+        if ((known % 1 == 0) & (known.abs() < EXACT)).all():
+            frame = frame.assign(**{str(name): frame[name].astype("Int64")})
+    return frame
 
 
 def _paths(out: str | Path | None, intruder: str | Path | None) -> list[Path]:

@@ -25,6 +25,7 @@ from discreet.intruder.belief.atoms import numeric
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.posterior.whole_table import Held
 from discreet.intruder.predictive.incidence import dominance_bound, incidents
+from discreet.look.result import Shown
 from discreet.risk.knowledge.knowledge import KnowledgeRule, Learned
 from discreet.risk.uncertainty import Best, Uncertainty, Variance
 from discreet.risk.uncertainty.base import one_value
@@ -61,7 +62,7 @@ class WorstRelative(Uncertainty):
 
 
 @dataclass(frozen=True)
-class LargestRule:
+class LargestRule(Shown):
     """An office's rule on the largest values of a cell, and the knowledge rule that it is.
 
     The sum of the `group` largest is the target; the intruder knows the `known` next ones, and
@@ -188,7 +189,7 @@ def p_rule(p: float, q: float = 1.0, *, coalition: int = 1) -> LargestRule:
 
 
 @dataclass(frozen=True)
-class CompaniesRule:
+class CompaniesRule(Shown):
     """Section 5.3's dominance rule: at least `least` companies, none with more than `share` of all
     incidents.
 

@@ -14,6 +14,7 @@ from discreet.look.words import both, plural
 from discreet.risk.knowledge.knowledge import KnowledgeRule, Measure
 from discreet.risk.knowledge.reach import Priors, Reach, merged_reach, suppressed_reach
 from discreet.risk.knowledge.safest import Beliefs
+from discreet.risk.knowledge.taught import about_somebody, group_label
 from discreet.risk.knowledge.withheld import (
     BEYOND,
     EVERY,
@@ -129,10 +130,10 @@ def _lines(
         labels = product(*(sums.variable(name).categories for name in by))
         rows = sums.dense().reshape(-1, len(names)).tolist()
         lines = [
-            (", ".join(label) or "all", dict(zip(names, row, strict=True)))
+            (group_label(by, label), dict(zip(names, row, strict=True)))
             for label, row in zip(labels, rows, strict=True)
         ]
-        about = f"{target} of somebody" + (f" whose {' and '.join(by)} is known" if by else "")
+        about = about_somebody(target, by)
     lines = [(label, counts) for label, counts in lines if sum(counts.values()) > 0]
     if not lines:
         raise DataError("there is no target: the table is empty.")

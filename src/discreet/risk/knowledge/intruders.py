@@ -16,6 +16,7 @@ from discreet.intruder.predictive.categories import census, check_fraction, samp
 from discreet.intruder.predictive.families import Pareto
 from discreet.intruder.predictive.priors import Counts, Prior
 from discreet.intruder.predictive.totals import value_given_total
+from discreet.look.result import Shown
 from discreet.risk.knowledge.knowledge import KnowledgeRule, Measure
 from discreet.risk.knowledge.reach import Priors, Reach, merged_reach, suppressed_reach
 from discreet.risk.knowledge.safest import Beliefs
@@ -27,7 +28,7 @@ TRIED, HALVINGS = 17, 20
 
 
 @dataclass(frozen=True, eq=False)
-class Outsiders:
+class Outsiders(Shown):
     """Beliefs q about those outside a sample with U(f p + (1 - f) q) >= limit.
 
     `shares` is all of them where the rule is a limit on shares; `enough` is the U(q) that is
@@ -74,7 +75,7 @@ def outsiders(rule: KnowledgeRule, counts: Counts, fraction: float) -> Outsiders
 
 
 @dataclass(frozen=True)
-class CensusStandard:
+class CensusStandard(Shown):
     """A sample held to the standard of a census: U(p) instead of U(f p + (1 - f) q)."""
 
     census: float

@@ -17,6 +17,7 @@ from typing import Any
 
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief, Kind
+from discreet.look.result import Shown, Unpublished
 from discreet.risk.uncertainty import Uncertainty
 
 CLOSE = 1e-12
@@ -70,7 +71,7 @@ def _relative(before: float, after: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class Learned(Unpublished):
     """The beliefs about one target before and after a release, and the uncertainty of each.
 
     >>> import discreet as dc
@@ -133,7 +134,7 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class KnowledgeRule:
+class KnowledgeRule(Shown):
     """Release only if what is measured stays within the limit.
 
     >>> from discreet.risk.uncertainty import Largest

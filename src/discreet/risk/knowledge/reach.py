@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.predictive.priors import Counts
+from discreet.look.result import Shown
 from discreet.look.words import both
 from discreet.risk.uncertainty.shares import shown
 
@@ -31,7 +32,7 @@ CLOSE = 1e-12
 
 
 @dataclass(frozen=True)
-class Priors:
+class Priors(Shown):
     """A class of priors: all, or those with bounds on shares or on Dirichlet weights.
 
     With the priors, every mixture of them is in it.

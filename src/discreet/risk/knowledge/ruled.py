@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.risk.knowledge.alphas import AlphaClasses, alpha_classes
 from discreet.risk.knowledge.dominance import CompaniesRule, LargestRule, check_largest
 from discreet.risk.knowledge.knowledge import Learned
@@ -15,7 +16,7 @@ from discreet.risk.knowledge.taught import Rates, Taught, Totals
 
 
 @dataclass(frozen=True, eq=False)
-class RuleVerdict:
+class RuleVerdict(Unpublished):
     """One rule for one cell: its verdict, in words, and what it says of the intruder.
 
     `learned` is the belief about the target, of the rules that are limits on knowledge.

@@ -27,7 +27,8 @@ from discreet.intruder.predictive.totals import (
     value_given_total,
     value_under_prior,
 )
-from discreet.look.result import Paged
+from discreet.look.result import Paged, Unpublished
+from discreet.look.words import both, named
 from discreet.risk.knowledge.intruders import census_standard, most_inside, outsiders
 from discreet.risk.knowledge.knowledge import KnowledgeRule, Learned, Measure
 from discreet.risk.uncertainty import OnValues, Variance, inverse_moments, on_values, variation
@@ -92,6 +93,20 @@ class Taught(Paged):
         }
 
 
+def about_somebody(target: str, groups: Sequence[str]) -> str:
+    """What is learned of whom."""
+    if not groups:
+        return f"{target} of somebody"
+    return f"{target} of somebody whose {both(groups)} {'is' if len(groups) == 1 else 'are'} known"
+
+
+def group_label(groups: Sequence[str], categories: Sequence[str]) -> str:
+    """What is known of somebody; more than one category with its variable."""
+    if len(groups) == 1:
+        return categories[0]
+    return named(dict(zip(groups, categories, strict=True))) or "all"
+
+
 def taught_by_table(
     table: Table,
     target: str,
@@ -143,7 +158,7 @@ def taught_by_table(
             continue
         shown = dict(zip(categories, line, strict=True))
         outside = None if prior is None or believed is not None else prior.given(shown)
-        name = ", ".join(label) or "all"
+        name = group_label(groups, label)
         told[name] = shown
         if believed is None:
             belief = sampled(shown, fraction, outside)
@@ -152,7 +167,7 @@ def taught_by_table(
         rows.append(rule.judge(belief, before, label=name, people=people))
     ordered = _ordered(rule, rows)
     worst = ordered[0]
-    about = f"{target} of somebody" + (f" whose {' and '.join(groups)} is known" if groups else "")
+    about = about_somebody(target, groups)
     notes = _sample_notes(rule, told[worst.label], fraction, prior) if fraction < 1 else ()
     if isinstance(asked, OnValues):
         about, notes = f"{about}, each category {asked.taken}", (*asked.notes, *notes)
@@ -162,7 +177,7 @@ def taught_by_table(
 
 
 @dataclass(frozen=True)
-class Rates:
+class Rates(Unpublished):
     """Companies that are alike: how many, their incidents together, the exposure of one.
 
     >>> import discreet as dc
@@ -208,7 +223,7 @@ def taught_by_rates(
 
 
 @dataclass(frozen=True)
-class Totals:
+class Totals(Unpublished):
     """How many values there are above a minimum, and their total.
 
     >>> import discreet as dc

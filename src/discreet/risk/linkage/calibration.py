@@ -15,6 +15,7 @@ from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.matches import NEVER
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import Records
+from discreet.look.progress import track
 from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.risk.linkage.identification import Identification
@@ -193,7 +194,7 @@ def calibration(
     data, rng = encode(records, intruder), np.random.default_rng(seed)
     shape = files, records.sources
     chance, right, released = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
-    for k in range(files):
+    for k in track(range(files), "files drawn"):
         drawn, parents = draw_file(data, intruder.population or records.sources, rng)
         links = link_encoded(drawn, intruder)
         chance[k] = links.perceived

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.linkage.links import Links
-from discreet.look.result import Result
+from discreet.look.result import Result, Shown
 from discreet.look.words import plural
 from discreet.risk.linkage.identification import SLACK, Identification
 from discreet.table.cells import frame
@@ -25,7 +25,7 @@ PIECE = 2_000_000  # beliefs at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitive:
+class Sensitive(Shown):
     """A sensitive column: the true value of each source record as a code, what each released
     record is believed to have (a row of probabilities each), and how frequent values are.
 

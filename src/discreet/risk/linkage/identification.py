@@ -14,7 +14,7 @@ from discreet.intruder.linkage.links import Links, link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.reasons import reasons
 from discreet.intruder.linkage.records import Records
-from discreet.look.result import Paged
+from discreet.look.result import Paged, Unpublished
 from discreet.look.words import plural
 from discreet.table.cells import frame
 
@@ -25,7 +25,7 @@ SLACK = 5e-5  # balanced probabilities are right to 1e-5: what may be as high as
 
 
 @dataclass(frozen=True)
-class Perceived:
+class Perceived(Unpublished):
     """Risk of perceived identification of a file; a person's is the most probable link."""
 
     pessimistic: float
@@ -36,7 +36,7 @@ class Perceived:
 
 
 @dataclass(frozen=True)
-class TrueIdentification:
+class TrueIdentification(Unpublished):
     """Correct links: all best links, and those that the intruder acts on.
 
     A best link that ties with k - 1 others is right with probability 1 / k. `weighted` counts each

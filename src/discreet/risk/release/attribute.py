@@ -96,8 +96,6 @@ def attribute_risk(
             known = lower >= share * bounder.outer(group)[1] - 1e-9
             settled = fits = np.zeros(len(cells), bool)
         else:
-            bounds = bounder.bounds(cells, among=among)
-            lower, upper = bounds.lower, bounds.upper.copy()
             known, settled, fits = np.zeros((3, len(cells)), bool)
             shared = np.flatnonzero(cells.counts >= share * size - 1e-9)
             known[shared], settled[shared], fits[shared] = known_shares(
@@ -107,7 +105,11 @@ def attribute_risk(
             absent, settled[empty], fits[empty] = known_absent(
                 bounder, cells.take(empty), among, seen
             )
+            lower, upper = np.zeros(len(cells), np.int64), np.ones(len(cells), np.int64)
             upper[empty[absent]] = 0
+            told = np.flatnonzero(known)  # of the others no interval is said
+            bounds = bounder.bounds(cells.take(told), among=among)
+            lower[told], upper[told] = bounds.lower, bounds.upper
         gone = (upper == 0) & exclusion
         whole = whole and bool((known | gone | settled).all())
         fitted = fitted and bool((known | gone | settled | fits).all())

@@ -20,6 +20,7 @@ from discreet.intruder.belief.atoms import gathered
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.belief.valued import Valued
 from discreet.intruder.posterior.whole_table import Held, TableBelief
+from discreet.look.result import Shown
 from discreet.risk.uncertainty.shares import Shares
 
 Floats = NDArray[np.float64]
@@ -40,7 +41,7 @@ class Best(NamedTuple):
     exact: bool = True
 
 
-class Uncertainty(ABC):
+class Uncertainty(Shown, ABC):
     """A function of a belief: the larger, the less is known.
 
         estimate = argmin_e E L(e, X),    U(p) = min_e E L(e, X)

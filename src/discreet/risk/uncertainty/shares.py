@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.belief.belief import Belief
+from discreet.look.result import Shown
 from discreet.look.words import plural
 
 Floats = NDArray[np.float64]
@@ -17,7 +18,7 @@ ALIKE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class Shares(Shown):
     """lower <= share <= upper for each category.
 
     >>> print(everywhere(["a", "b"], 0.1, 0.8))

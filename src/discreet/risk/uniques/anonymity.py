@@ -205,7 +205,7 @@ class Diversity(Result):
     def is_number(self) -> bool:
         """Whether all values are numbers, so that their order means something."""
         from discreet.data.codebook import MISSING
-        from discreet.data.encode import NUMBER
+        from discreet.data.order import NUMBER
 
         categories = self.table.variables[-1].categories
         return all(NUMBER.fullmatch(c) for c in categories if c != MISSING)

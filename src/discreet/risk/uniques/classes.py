@@ -21,6 +21,7 @@ from discreet.data.source import Source
 from discreet.data.sources import open_source
 from discreet.data.totals import check_people
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.table.keys import keys as cell_keys
 from discreet.table.load import load
 from discreet.table.microdata import Microdata
@@ -50,7 +51,7 @@ class MissingKey(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class KeyClasses:
+class KeyClasses(Unpublished):
     """Records by their keys: a class a row of `table`, which counts its records.
 
     `weights` are sums of survey weights, `first` the row of a class's first record, both None
@@ -182,6 +183,7 @@ def key_classes(
     if weights in source.columns:
         book = dataclasses.replace(book, weights=weights)
     people = Microdata.read(source, codebook=book, **kind)
+    source = people.source  # in bands
     book = dataclasses.replace(people.codebook, missing=Missing.CATEGORY)
     check_columns(source, [*names, *([weights] if weights else [])])
     if weights in names:

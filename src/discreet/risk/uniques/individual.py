@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.data.classes import check_columns, group_members
 from discreet.errors import DataError
-from discreet.look.result import Result
+from discreet.look.result import Result, Shown
 from discreet.look.words import percent, plural
 from discreet.risk.uniques.classes import KeyClasses
 from discreet.table.cells import frame
@@ -22,7 +22,7 @@ LEVELS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 @dataclass(frozen=True)
-class Sampling:
+class Sampling(Shown):
     """What is known of the population: the share of each class that is in the sample, and how.
 
     >>> import discreet as dc

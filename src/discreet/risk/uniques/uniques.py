@@ -45,6 +45,27 @@ class Uniques(Paged):
     diversity: Diversity | None = None
     households: HouseholdRisk | None = None
 
+    @property
+    def risk_by_model(self) -> float:
+        """Records expected to be linked rightly if the uniques are judged by the population model,
+        all others by their individual risk; without a model, by individual risk alone."""
+        if self.population is None:
+            return self.risk.expected
+        classes = self.classes
+        others = classes.frequency != 1
+        counts = classes.table.counts
+        return self.population.tau2 + float((counts * self.risk.risk)[others].sum())
+
+    @property
+    def to_sign(self) -> tuple[float, str]:
+        """The number of records expected to be linked rightly that an officer signs, and whether
+        the file, the sampling or the model says so: of two estimates the larger one."""
+        if not self.risk.sampling.known:
+            return self.risk.expected, "file"
+        if self.risk_by_model > self.risk.expected:
+            return self.risk_by_model, "model"
+        return self.risk.expected, "sampling"
+
     def exposed(self, most: int | None = MOST) -> dict[str, Any]:
         """Columns of the most exposed classes, by risk, then score: the row of their first record
         and nothing that says who it is."""
@@ -82,6 +103,7 @@ class Uniques(Paged):
             "records": self.classes.records, "keys": list(self.classes.keys),
             "missing": str(self.classes.missing), "anonymity": self.anonymity.to_json(),
             "risk": self.risk.to_json(),
+            "to_sign": dict(zip(("expected", "by"), self.to_sign, strict=True)),
             "population": None if self.population is None else self.population.to_json(),
             "special": self.special.to_json(),
             "diversity": None if self.diversity is None else self.diversity.to_json(),

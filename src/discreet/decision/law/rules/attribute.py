@@ -73,7 +73,7 @@ def judge(case: Case) -> Reason:
             else "nothing is disclosed by outer bounds, but tables that show it of every group "
             "were not found."
         )
-        return Reason(NAME, Verdict.REVIEW, text, rung=risk.rung)
+        return Reason(NAME, Verdict.REVIEW, f"{text}{_more(case)}", rung=risk.rung)
     return Reason(
         NAME,
         Verdict.PASS,
@@ -83,14 +83,26 @@ def judge(case: Case) -> Reason:
     )
 
 
+def _more(case: Case) -> str:
+    """What more work would do."""
+    if not case.told.bounder.work.short:
+        return ""
+    times = 10 * case.policy.bounds.effort
+    return (
+        " The usual work did not come to all groups: with --effort or bounds.effort "
+        f"= {times:g} ten times as many are looked at."
+    )
+
+
 def ruling(case: Case) -> Verdict:
     rule = case.policy.attribute
-    if case.seen is None or not any(v.sensitive_codes for v in case.table.variables):
+    table, bounder, seen = case.told
+    if seen is None or not any(v.sensitive_codes for v in table.variables):
         return judge(case).verdict
     risk = disclosed(
-        case.table,
-        case.bounder,
-        case.seen,
+        table,
+        bounder,
+        seen,
         share=rule.share,
         exclusion=rule.exclusion,
         order=rule.order,

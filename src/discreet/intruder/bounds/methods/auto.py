@@ -15,7 +15,7 @@ def bound(part: Part, asked: Asked) -> Found:
     names, codes = asked.names, asked.codes
     if (exact := part.exact(names, codes)) is not None:
         return exact
-    best = part.best(len(codes), asked.most_bytes, asked.among or 0)
+    best = part.best(max(len(codes), asked.number), asked.most_bytes, asked.among or 0)
     if best == "integer":
         if asked.width is not None and asked.rung is Rung.LINEAR and linear.large(part):
             # programs of whole numbers would not be asked for

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.shuttle.lattice_layout import LANES, Layout
+from discreet.look.result import Unpublished
 from discreet.release.release import Known, Release
 from discreet.table.axes import Axes
 from discreet.table.cells import Cells
@@ -29,7 +30,7 @@ SHARE = 16
 Ints = NDArray[np.int64]
 
 
-class Shuttle:
+class Shuttle(Unpublished):
     """Intervals of all nodes of the lattice of margins (Buzzigoli & Giusti 1999; Dobra 2002).
 
     Every variable contributes its categories and their sum. A released node is fixed; each sum

@@ -22,6 +22,7 @@ from discreet.intruder.posterior.chains.augment import containing
 from discreet.intruder.posterior.exact.blocks import Blocks
 from discreet.intruder.posterior.exact.fibre import Fibre
 from discreet.intruder.posterior.weights import CellWeights
+from discreet.look.result import Unpublished
 from discreet.models.bayes import checked_hyper
 from discreet.release.doors import of_release
 from discreet.release.release import Release
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Evidence(Unpublished):
     """The log of a probability of the release, its standard error, and how it was found."""
 
     log: float

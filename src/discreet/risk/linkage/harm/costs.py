@@ -11,6 +11,7 @@ from typing import Any
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import number, only, read_toml
 from discreet.intruder.linkage.records import Records
+from discreet.look.result import Shown
 from discreet.risk.linkage.harm.losses import AROUND, TAKES, NumberLoss
 from discreet.risk.linkage.harm.own import Amount, OwnCost, amount, read_amount
 
@@ -33,7 +34,7 @@ OF_NUMBERS = {"cost", "widest", "FN", "TN", "F", "near", "spread", "log_spread"}
 
 
 @dataclass(frozen=True)
-class Costs:
+class Costs(Shown):
     """What an outcome costs a respondent, and how the intruder infers.
 
     `costs`: of the six outcomes after a link (first letter: is the record right; second: nothing,

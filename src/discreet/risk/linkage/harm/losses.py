@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError
+from discreet.look.result import Shown
 
 Floats = NDArray[np.float64]
 AROUND = (("low", "high"), ("within",), ("share",))
@@ -39,7 +40,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class NumberLoss:
+class NumberLoss(Shown):
     """c(t, y): what it costs that the number t is taken to be y.
 
     excess max(0, y - t), overestimate its square, absolute |y - t|, squared (y - t)^2, relative

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import number, only
 from discreet.intruder.linkage.records import Records, numbers, texts
+from discreet.look.result import Shown
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class OwnCost:
+class OwnCost(Shown):
     """A number of each respondent: what stands in a column of the source, or what `by` says of it.
 
     >>> import discreet as dc

@@ -19,6 +19,7 @@ from discreet.errors import DataError
 from discreet.intruder.belief.atoms import numeric
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.predictive.families import AnyFamily, Gamma, LogNormal, Pareto
+from discreet.look.result import Shown
 
 Floats = NDArray[np.float64]
 Moments = tuple[Floats, Floats, Floats]
@@ -26,7 +27,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(2)
 
 
 @dataclass(frozen=True)
-class Normal:
+class Normal(Shown):
     """A number that is believed to be normal.
 
     >>> import discreet as dc
