@@ -31,6 +31,6 @@ from discreet.table.table import Table
 __all__ = [
     "Belief", "Codebook", "DisclosureError", "Formula", "Microdata", "Policy", "Release", "Table",
     "Verdict", "alternatives", "assess", "bounds", "compare", "count", "decide", "describe", "diff",
-    "examples", "frontier", "identify", "knowledge", "load", "posterior", "publish", "uniques", "widths",
-    "write_html",
+    "examples", "frontier", "identify", "knowledge", "load", "posterior", "publish", "uniques",
+    "widths", "write_html",
 ]  # fmt: skip

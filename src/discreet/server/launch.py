@@ -63,6 +63,7 @@ class DataSpec(Shown):
     crosstab: str | None = None
     totals: str | None = None
     without: str | tuple[str, ...] | None = None
+    bands: Mapping[str, object] | tuple[str, ...] | None = None
     policy: str | None = None
     set: tuple[str, ...] = ()
     frontier: str | None = None
@@ -94,6 +95,7 @@ class DataSpec(Shown):
             crosstab=self.crosstab,
             totals=self.totals,
             without=self.without,
+            bands=self.bands,
         )
 
     def terms(self) -> Policy:

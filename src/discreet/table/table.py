@@ -120,12 +120,8 @@ class Table(Result, OverAxes):
         impossible: object = None,
         without: str | Iterable[str] | None = None,
     ) -> Table:
-        """Cells from a file, a frame or a database; `count` names the counts.
-
-        `crosstab` names what stands across a cross-tab; `totals` says whether rows that are sums
-        of others are dropped ("drop") or cells like any other ("keep"); `impossible` are
-        combinations that nobody can have, or "none" if those that look so can occur; `without`
-        names columns that are no variables.
+        """Cells from a file, a frame or a database; `count` names the counts, the rest is as in
+        `dc.load`.
         """
         from discreet.table.read import read_table
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import json
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet.decision.law.keys import as_toml, flattened
 from discreet.decision.law.keys import key as key
 from discreet.decision.survey.section import Publish
 from discreet.errors import PolicyError
@@ -213,8 +213,8 @@ class Policy(Shown):
         names = changed or list(values)
         columns = {
             "key": names[:most],
-            "value": [_toml(values[name]) for name in names[:most]],
-            "default": [_toml(usual[name]) for name in names[:most]],
+            "value": [as_toml(values[name]) for name in names[:most]],
+            "default": [as_toml(usual[name]) for name in names[:most]],
             "locked by": [self.locked.get(name, "") for name in names[:most]],
         }
         return Rows(columns, len(names))
@@ -234,7 +234,7 @@ class Policy(Shown):
         if self.name == DEFAULTS:
             usual = Policy().to_dict()
             keys = tuple(k for k, v in values.items() if v != usual[k] and k not in EFFORT)
-        listed = [f"{key} = {_toml(values[key])}" for key in keys[:MOST_SAID]]
+        listed = [f"{key} = {as_toml(values[key])}" for key in keys[:MOST_SAID]]
         if len(keys) > MOST_SAID:
             listed.append(f"{len(keys) - MOST_SAID} more keys changed")
         return f"{self.name} ({', '.join(listed)})" if listed else self.name
@@ -257,7 +257,7 @@ class Policy(Shown):
     @classmethod
     def loads(cls, text: str) -> Policy:
         """What `to_toml` wrote, now or in an earlier version."""
-        return cls()._merged(renewed(_flat(tomllib.loads(text))), "policy")
+        return cls()._merged(renewed(flattened(tomllib.loads(text))), "policy")
 
     def _read(self, path: Path, above: tuple[Path, ...]) -> Policy:
         try:
@@ -275,7 +275,7 @@ class Policy(Shown):
         name, locked = content.pop("name", name), content.pop("locked", [])
         if not isinstance(locked, list):
             raise PolicyError(f"locked = {locked!r} must be a list of keys.")
-        changed = self.change(_flat(content))
+        changed = self.change(flattened(content))
         for one in locked:
             _find(one)
         return dataclasses.replace(
@@ -329,11 +329,11 @@ class Policy(Shown):
 
     def to_toml(self) -> str:
         """The policy as a file, with what each key means."""
-        lines = [f"name = {_toml(self.name)}", f"locked = {_toml(sorted(self.locked))}", ""]
+        lines = [f"name = {as_toml(self.name)}", f"locked = {as_toml(sorted(self.locked))}", ""]
         for name, section in sections().items():
             lines += [f"[{name}]  # {section.__doc__}"]
             for entry in dataclasses.fields(section):
-                value = _toml(getattr(getattr(self, name), entry.name))
+                value = as_toml(getattr(getattr(self, name), entry.name))
                 lines.append(f"{entry.name} = {value}  # {entry.metadata['says']}")
             lines.append("")
         return "\n".join(lines)
@@ -370,16 +370,6 @@ def _find(key: object) -> tuple[str, dataclasses.Field[Any]]:
     raise PolicyError(f"a policy has no key {key!r}; {hint}")
 
 
-def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in content.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{prefix}{name}.")
-        else:
-            flat[f"{prefix}{name}"] = value
-    return flat
-
-
 def _checked(key: str, value: Any, entry: dataclasses.Field[Any]) -> Any:
     kind = type(entry.default)
     if kind is float and type(value) is int:
@@ -401,13 +391,3 @@ def _checked(key: str, value: Any, entry: dataclasses.Field[Any]) -> Any:
 
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value)
