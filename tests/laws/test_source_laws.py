@@ -16,7 +16,7 @@ import rdata
 import filewriters
 from discreet.data.codebook import Codebook
 from discreet.data.database import SCHEMES
-from discreet.data.readers import READERS, statistics
+from discreet.data.readers import READERS, fixed, statistics
 from discreet.errors import DataError, DisclosureError
 from discreet.table.microdata import Microdata
 
@@ -88,6 +88,7 @@ FILES = {  # how somebody else writes each kind of file
     ".csv": text(";"),
     ".tsv": text("\t"),
     ".txt": text("|"),
+    ".tab": text("\t"),
     ".parquet": lambda frame, path: frame.to_parquet(path),
     ".pq": lambda frame, path: pl.from_pandas(frame).write_parquet(path),
 }
@@ -101,8 +102,9 @@ FRAMES = {
     "stream": lambda frame: pa.Table.from_pandas(frame).to_reader(),
     "ibis": ibis.memtable,
 }
-OTHERS = (*statistics.SUFFIXES, ".xlsb")  # see tests/data; nothing writes the last
-KINDS = [*(suffix for suffix in READERS if suffix not in OTHERS), *SCHEMES, *FRAMES]
+# see tests/data; nothing writes .xlsb, and compressed text is text
+OTHERS = (*statistics.SUFFIXES, *fixed.SUFFIXES, ".xlsb")
+KINDS = [*(s for s in READERS if s not in OTHERS and s.count(".") == 1), *SCHEMES, *FRAMES]
 every_source = pytest.mark.parametrize("kind", KINDS)
 
 

@@ -195,7 +195,7 @@ def test_tables_without_an_answer():
 def test_one_line_and_a_table_in_a_notebook():
     found = widths(load("example:czech"))
     assert repr(found) == "Widths(63 of 63 margins of 6 variables: 0 to 260 at 3 small cells)"
-    assert found._repr_html_().count("<tr") == 21
+    assert found._repr_html_().count("<tr") == 11
     assert repr(found.scores()).startswith("Scores(6 variables: 52.25 (F) to 89.91 (D); mean")
     assert found.to_frame("arrow").num_rows == 63
 

@@ -183,7 +183,8 @@ def test_totals_by_the_command(areas):
     assert "1 cell is NOT suppressed: the published totals (region) give it back: row 5." in (
         " ".join(said.stdout.split())
     )
-    assert "suppress" not in said.stdout.split("In the order of publication")[1].split("What")[0]
+    order = said.stdout.split("In the order of publication")[1].split("What")[0]
+    assert "suppress" not in order.split("published first.")[1]
     assert "published joined" not in str(kept["totals"])
     joined = document("--ratio", "0.3", "--combine", "--totals", "all")
     assert "published joined" in joined["totals"]["status"]

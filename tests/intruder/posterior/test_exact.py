@@ -173,5 +173,5 @@ def test_how_a_posterior_is_shown():
     right = int((found.guess == small.counts).sum())
     chart = found.plot(counts=small.counts).to_dict()
     assert chart["description"] == f"The best guess is right for {right} of 4 cells"
-    assert found._repr_html_().startswith("<p>Posterior(4 of 18 cells")
+    assert "<code>Posterior(4 of 18 cells" in found._repr_html_()
     assert found[0].probability(1) == pytest.approx(found.probability(1)[0])

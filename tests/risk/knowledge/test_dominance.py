@@ -200,7 +200,12 @@ def test_alphas_on_either_side_of_the_limit():
 def test_charts_show_the_limit():
     rule = dc.uncertainty.KnowledgeRule(dc.uncertainty.RelativeError(), 0.25)
     chart = dc.uncertainty.alpha_classes(rule, 507.862, 11, 10, among=(1, 2)).plot().to_dict()
-    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["rect", "line", "rule"]
+    assert [layer["mark"]["type"] for layer in chart["layer"]] == [
+        "rect",
+        "line",
+        "rule",
+        "text",  # what it is made from
+    ]
     assert "'left': 0.25}" in str(chart)
     estates = dc.uncertainty.Totals("estates", 507.862, 11, 10)
     taught = dc.knowledge(estates, limit=0.25, prior=1.2765)
