@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 from numba import njit
 
-from discreet._kernels import beliefs, linkage, parallel, tiers, widths
+import discreet as dc
+from discreet._kernels import beliefs, linkage, matching, parallel, tables, tiers, widths
+from discreet._kernels.suppression import weighed
+from discreet.intruder.posterior.exact.jointree import Join
+from discreet.intruder.tables.enumerate import Walk
+from discreet.intruder.tables.net import Search
+from discreet.intruder.tables.split import open_cells, separate, split
 
 
 @pytest.fixture
@@ -69,6 +75,75 @@ def test_messages_of_all_records_at_once(seed):
         states.append((told, p, own, last, awake, wake, moved))
     assert same(*states)
     assert states[0][-1].any()
+
+
+NAMES = ("low", "high", "stack", "state", "lines")
+FORMULAS = ("Race*Income + Income*Gender", "Race*Income + Gender", "Race + Income + Gender")
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_draws_abreast_are_those_one_by_one(formula):
+    table = dc.load("example:tract")
+    join = Join.of(dc.Release.margins(table, formula))
+    wanted = np.unique(join.keys(table.small().codes))
+    seeds = np.random.default_rng(5).integers(0, 1 << 64, 4, np.uint64)
+    found = []
+    with np.errstate(over="ignore"):
+        index = text_of(matching._index)(wanted)
+        for count in (tiers.plain(matching._match_counts), text_of(matching._match_counts)):
+            counts = np.zeros((4, len(wanted)), np.int32)
+            count(1, 4, join.tree, join.items, seeds, *index, counts)
+            found.append(counts)
+    assert same(*found)
+    assert found[0][1:].any()
+    assert not found[0][0].any()
+
+
+@pytest.mark.parametrize("bound", [1, 3, 2**31 + 1, 2**32 - 1])
+def test_numbers_below_a_bound_abreast(bound):
+    """Every other one is drawn again below 2^31 + 1."""
+    states = np.random.default_rng(2).integers(0, 1 << 64, 20, np.uint64)
+    each = [states[k : k + 1].copy() for k in range(20)]
+    with np.errstate(over="ignore"):
+        numbers = [text_of(matching._below)(bound, state) for state in each]
+    assert matching._all_below(bound, states).tolist() == numbers
+    assert states.tolist() == [int(state[0]) for state in each]
+
+
+@pytest.mark.parametrize("few", [1, 300, 2000])
+def test_a_walk_goes_on_where_plain_steps_end(monkeypatch, few):
+    """Any cut gives the lines of one walk."""
+    release = dc.Release.margins(dc.load("example:tract"), "Race*Income + Income*Gender")
+    slowly = tiers.plain(tables._walk)
+    for block in split(separate(open_cells(release)[0])).blocks:
+        found = []
+        for walk in (slowly, tables.walk):
+            state = vars(Walk(block, Search.of(block)))
+            ways = state["search"]
+            given = (ways.net, ways.order, ways.last, *(state[f"_{name}"] for name in NAMES))
+            with monkeypatch.context() as patch:
+                patch.setattr(tables, "_walk", slowly)
+                patch.setattr(tables, "built", lambda kernel: False)
+                patch.setattr(tables, "FEW", few)
+                number = walk(*given, 40)
+            found.append((number, state["_lines"][:number], state["_state"], state["_stack"]))
+        assert same(*found)
+        assert found[0][0] > 0
+
+
+def test_small_loops_compiled_and_plain(rng):
+    """Bit for bit; the large ones are compared where they may be compiled, in benchmarks."""
+    starts = np.array([0, 3, 3, 7, 12], np.int32)
+    lines = (starts, rng.integers(0, 6, 12).astype(np.int32), rng.normal(size=12))
+    given = (*lines, np.array([2, 0, 3]), rng.normal(size=3), 6)
+    assert same(weighed.kernel(*given), tiers.plain(weighed.kernel)(*given))
+    keys = np.unique(rng.integers(0, 1 << 40, 30))
+    with np.errstate(over="ignore"):
+        assert same(matching._index(keys), tiers.plain(matching._index)(keys))
+    for _ in range(5):
+        matrix = rng.integers(0, 2, (5, 7))
+        free = tables.last_free.kernel
+        assert free(matrix, 2**31 - 1) == tiers.plain(free)(matrix, 2**31 - 1)
 
 
 def counted(tries):

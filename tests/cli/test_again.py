@@ -1,6 +1,7 @@
 """Every report says how it is done again."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -28,6 +29,11 @@ def run(*arguments):
     return result.stdout
 
 
+def typed(page):
+    """The command as somebody would copy it; its words are kept whole on a phone."""
+    return re.sub("</?span>", "", page.read_text())
+
+
 def test_the_columns_files_and_version_that_were_used(folder):
     words = ("uniques", "people.csv", "--keys", "sex,age", "--weights", "w", "--household", "home")
     words += ("--sensitive", "ill", "--codebook", "book.toml")
@@ -42,7 +48,8 @@ def test_the_columns_files_and_version_that_were_used(folder):
     run(*words, "--html", "page.html")
     page = (folder / "page.html").read_text()
     assert "To do this again" in page
-    assert "discreet uniques people.csv --keys sex,age --weights w --household home" in page
+    command = "discreet uniques people.csv --keys sex,age --weights w --household home"
+    assert command in typed(folder / "page.html")
     assert "<dt>household</dt><dd>home</dd>" in page
     assert found["files"]["book.toml"] in page
 
@@ -88,7 +95,7 @@ def test_a_masks_document_does_not_tell_its_seed(folder):
     words = ("mask", "example:tract", "--release", "Race*Income", "--method", "round")
     words += ("--seed", "4711", "--html", "page.html")
     assert "4711" not in run(*words, "--json")
-    assert "--seed 4711" in (folder / "page.html").read_text()
+    assert "--seed 4711" in typed(folder / "page.html")
 
 
 def test_from_python_the_script_can_be_named(tmp_path):
@@ -96,4 +103,4 @@ def test_from_python_the_script_can_be_named(tmp_path):
 
     widths = dc.widths(dc.load("example:tract"))
     widths.to_html(tmp_path / "page.html", again="python widths.py")
-    assert "<code>python widths.py</code>" in (tmp_path / "page.html").read_text()
+    assert "python widths.py" in typed(tmp_path / "page.html")

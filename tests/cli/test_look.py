@@ -61,7 +61,7 @@ def test_the_page_is_confidential_and_names_guesses(look, tmp_path):
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     for shown in (said.output, page):
         assert "Confidential" in shown
-        assert "nothing is decided by a guess" in shown
+        assert "Guesses, which decide nothing" in shown
     assert "--without id,hh,wgt" in " ".join(said.output.split())
 
 

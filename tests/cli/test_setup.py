@@ -28,12 +28,30 @@ def test_nothing_to_do(run, tmp_path):
 def test_how_many_how_long_and_where(run, monkeypatch, tmp_path):
     def build(work):
         assert work == setup.WORK
-        return 12
+        return 12, {}
 
     monkeypatch.setattr(setup, "built_ahead", build)
     assert run().output == f"12 loops compiled in 0 s, kept in {tmp_path / 'cache'}.\n"
     document = json.loads(run("--json").output)
-    assert document == {"compiled": 12, "seconds": 0.0, "folder": str(tmp_path / "cache")}
+    assert document == {
+        "compiled": 12,
+        "seconds": 0.0,
+        "folder": str(tmp_path / "cache"),
+        "failed": {},
+    }
+
+
+def test_a_command_that_fails_is_named_and_the_others_go_on(run, monkeypatch):
+    work = (("uniques", "people.csv", "--keys", "height"), ("nothing",), *setup.WORK)
+    monkeypatch.setattr(setup, "WORK", work)
+    result = run()
+    assert result.exit_code == 1
+    first, second = result.stderr.splitlines()
+    assert first.startswith("discreet: uniques people.csv --keys height: ")
+    assert second == "discreet: nothing: No such command 'nothing'."
+    assert "0 loops compiled" in result.stdout
+    document = json.loads(run("--json").stdout)
+    assert [*document["failed"]] == ["uniques people.csv --keys height", "nothing"]
 
 
 def test_a_folder_that_cannot_be_written(run, monkeypatch, tmp_path):

@@ -1,6 +1,8 @@
 """Numbers with hundreds of values: asked about, or banded; counts held against numpy."""
 
 import itertools
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -210,3 +212,12 @@ def test_assess_asks_and_bands(tmp_path, people):
     assert banded.exit_code == 0
     assert "'Income' of 'people.csv' is read in 3 bands, 30,000 wide." in banded.stderr
     assert CliRunner().invoke(main, [*asked, "--without", "Income"]).exit_code == 0
+
+
+def test_bands_of_a_database_without_nan(tmp_path):
+    ages = pd.DataFrame({"Age": [5.0, 25.5, 25.0, None]})
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
+        ages.to_sql("t", connection, index=False)
+    found = dc.load(f"sqlite:///{tmp_path}/x.db", table="t", bands={"Age": [20, 40]})
+    assert found.variables[0].categories == ("under 20", "20 to under 40", "(missing)")
+    assert found.dense().tolist() == [1, 2, 1]

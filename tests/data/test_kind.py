@@ -121,6 +121,13 @@ def test_what_the_codebook_calls_a_variable_is_no_count():
     assert load(CELLS, codebook=Codebook.of({"n": {"role": "sensitive"}})).total == 4
 
 
+@pytest.mark.parametrize("said", [{"title": "People"}, {"unit": "persons"}, {"role": "neither"}])
+def test_what_the_codebook_only_describes_can_be_a_count(said):
+    with pytest.raises(WrongKind, match="'n' looks like a count"):
+        load(CELLS, codebook=Codebook.of({"n": said}))
+    assert load(CELLS, count="n").total == CELLS["n"].sum()
+
+
 def grid(*sizes, seed=1):
     """Every combination of categories, with a number that has no telling name."""
     index = np.indices(sizes).reshape(len(sizes), -1)
@@ -132,6 +139,14 @@ def grid(*sizes, seed=1):
 def test_a_whole_table_is_cells_whatever_the_count_is_called(sizes):
     with pytest.raises(WrongKind, match=r"'amount' is set aside.*Say count='amount'"):
         load(grid(*sizes))
+
+
+def test_a_small_whole_table_is_cells():
+    """Two men in three towns would be three rows."""
+    frame = grid(2, 3).assign(amount=[0, 0, 2, 9, 30, 15])
+    with pytest.raises(WrongKind, match="as in a file of cells"):
+        load(frame)
+    assert load(frame, records=True).total == 6
 
 
 def test_a_large_file_of_cells_is_found_by_its_head(given):
@@ -214,14 +229,27 @@ def test_a_constant_count_of_one_is_people():
 
 
 def test_a_count_among_people_who_are_alike():
-    """n children: two rows alike are two people."""
+    """n children, or cells by a month that is gone, in most of which there is nobody."""
     frame = pd.DataFrame({"sex": [*"ffmm"], "n": [0, 2, 1, 1]})
-    assert load(frame).total == 4
+    with pytest.raises(WrongKind, match="'n' of the frame is called like a count, and rows"):
+        load(frame)
+    with pytest.raises(WrongKind, match="add them up"):
+        load(pd.DataFrame({"sex": [*"fffmm"], "n": [0, 2, 1, 1, 0]}))
+    assert load(frame, records=True).total == 4
+    assert load(frame.rename(columns={"n": "children"})).total == 4
+
+
+@pytest.mark.parametrize("said", ["n={}", "{} persons", "{}*", "{:04d}"])
+def test_counts_with_words_beside_them_are_counts(said):
+    with pytest.raises(WrongKind, match="'n' looks like a count"):
+        load(CELLS.assign(n=CELLS["n"].map(said.format)))
 
 
 def test_people_who_are_alike_further_down():
     frame = pd.DataFrame({"zip": [*range(LOOK + 1), 1], "n": [*[1, 2] * (LOOK // 2), 1, 2]})
-    assert len(Microdata.read(frame)) == LOOK + 2
+    with pytest.raises(WrongKind, match="called like a count"):
+        Microdata.read(frame)
+    assert len(Microdata.read(frame.rename(columns={"n": "rooms"}))) == LOOK + 2
 
 
 @pytest.mark.nltcs

@@ -76,6 +76,9 @@ def test_two_codes_with_one_label_stay_two_categories(people):
     path = people([other, {"name": "x"}], [(1, 1), (5, 1), (6, 1), (7, 1), (1, 2)])
     found = load(path, records=True).variable("job").categories
     assert found == ("other (1)", "other (5)", "6", "6 (7)")
+    other = {"name": "job", "labels": {1: "other", 2: "other", 3: "other (2)"}}
+    path = people([other, {"name": "x"}], [(1, 1), (2, 1), (3, 1), (1, 1)])
+    assert len(load(path, records=True).variable("job").categories) == 3
 
 
 def test_a_label_called_total_stops(people):

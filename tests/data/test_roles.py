@@ -172,7 +172,7 @@ def test_a_count_that_is_left_out_is_still_a_count():
 
 
 def test_an_identifier_left_out_shows_people_who_are_alike():
-    frame = pd.DataFrame({"id": range(8), "sex": [*"ffmm"] * 2, "n": [0, 2, 1, 1] * 2})
+    frame = pd.DataFrame({"id": range(8), "sex": [*"ffmm"] * 2, "kids": [0, 2, 1, 1] * 2})
     assert load(frame, without="id").total == 8
 
 

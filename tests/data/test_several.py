@@ -90,6 +90,21 @@ def test_what_would_count_somebody_twice_or_not_at_all_is_refused(parts):
         load(parts)
 
 
+def test_copies_in_another_order_are_copies(tmp_path):
+    people = pd.concat([*PARTS, *PARTS], ignore_index=True)
+    people.to_csv(tmp_path / "a.csv", index=False)
+    people[::-1][["Age", "Sex"]].to_csv(tmp_path / "b.csv", index=False, lineterminator="\r\n")
+    with pytest.raises(DataError, match=r"'a.csv' and 'b.csv' have the same 20 records"):
+        load(tmp_path)
+    people.assign(Age=3).to_csv(tmp_path / "b.csv", index=False)
+    assert load(tmp_path).total == 40
+
+
+def test_a_layout_in_a_folder_is_no_data(parts):
+    (parts / "people.layout.csv").write_text("name,start,width\nSex,1,1\n")
+    assert load(parts).total == 10
+
+
 def test_kinds_are_not_mixed(parts, tmp_path_factory):
     PARTS[0].to_parquet(parts / "people.parquet")
     with pytest.raises(DataError, match=r"several kinds, .csv, .parquet; say which by a pattern"):

@@ -99,6 +99,17 @@ def test_sums_without_a_name():
     assert load(plus(*towns, *sums), count="n", totals="drop").total == 48
 
 
+@pytest.mark.parametrize("label", ["Woodshire", "Összesen", "Итого", "合計", "Tot.", "Ash+Birch"])
+def test_a_sum_in_two_cells(label):
+    """Two men would be four."""
+    cells = [("m", "Ash", 1), ("m", "Birch", 1), ("f", "Ash", 15), ("f", "Birch", 9)]
+    frame = pd.DataFrame([*cells, ("m", label, 2), ("f", label, 24)], columns=["Sex", "Town", "n"])
+    with pytest.raises(WrongKind, match="sums of others"):
+        load(frame, count="n")
+    assert load(frame, count="n", totals="drop").total == 26
+    assert load(frame, count="n", totals="keep").total == 52
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_ordinary_tables_have_no_totals(seed):
     rng = np.random.default_rng(seed)

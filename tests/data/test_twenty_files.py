@@ -278,7 +278,7 @@ ORDINARY = {
     "three": pd.DataFrame({"Sex": ["f", "m", "f"], "Ill": ["no", "no", "yes"]}),
     "one column": pd.DataFrame({"Sex": ["f", "m", "f", "m"]}),
     "all different": pd.DataFrame({"sex": [*"ffmm"], "town": [*"abcd"], "age": [*"wxyz"]}),
-    "repeated rows": pd.DataFrame({"sex": [*"ffmm"] * 5, "n": [0, 2, 1, 1] * 5}),
+    "repeated rows": pd.DataFrame({"sex": [*"ffmm"] * 5, "kids": [0, 2, 1, 1] * 5}),
     "codes": people(60),
     "number of children": people(40, 1).assign(**{"number of children": [0, 1, 2, 3] * 10}),
     "household size": people(40, 2).assign(**{"household size": [1, 2, 2, 3, 4] * 8}),

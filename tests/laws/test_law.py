@@ -28,7 +28,7 @@ from discreet.table.formula import Formula
 from discreet.table.table import Table
 from lawcases import broken, fitting, random_case
 
-CHUNKS, CASES = 20, 250
+CHUNKS, CASES = 12, 250
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from numba import njit
 
 from discreet._kernels.parallel import spread
 from discreet._kernels.tables import Floats, Ints
+from discreet._kernels.tiers import tiered, twin_of
 
 
 class Tree(NamedTuple):
@@ -96,8 +97,7 @@ def _slot(key: int, mask: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def index(watched: Ints) -> tuple[Ints, Ints]:
-    """A hash table from distinct keys to their places."""
+def _index(watched: Ints) -> tuple[Ints, Ints]:
     size = 4
     while size < 4 * watched.size:
         size *= 2
@@ -107,6 +107,15 @@ def index(watched: Ints) -> tuple[Ints, Ints]:
         while keys[slot] >= 0:
             slot = (slot + 1) & (size - 1)
         keys[slot], places[slot] = watched[place], place
+    return keys, places
+
+
+_indexed = tiered(lambda watched: 100 + 20 * watched.size)(_index)
+
+
+def index(watched: Ints) -> tuple[Ints, Ints]:
+    """A hash table from distinct keys to their places."""
+    keys, places = _indexed(watched)
     return keys, places
 
 
@@ -135,9 +144,13 @@ def _match_counts(
 def match_counts(tree: Tree, items: int, seeds: Any, keys: Ints, places: Ints, counts: Any) -> None:
     """For each seed a random matching, and in its row of `counts` how many items have each key."""
     given = (tree, items, seeds, keys, places, counts)
-    spread(_match_counts, seeds.size, *given, each=50 * items)
+    if _counted.waits(0, seeds.size, *given):
+        _counted.by_hand(0, seeds.size, *given)
+    else:
+        spread(_match_counts, seeds.size, *given, each=50 * items)
 
 
+@tiered(lambda tree, items, seed: 30 * items * tree.parents.size)
 @njit(cache=True, nogil=True)
 def match_keys(tree: Tree, items: int, seed: Any) -> Ints:
     """The keys of all items after a random matching."""
@@ -187,7 +200,9 @@ def _chain(
                     chance = base - _log(x, logs) - _log(m - x, logs) - _log(taken - x, logs)
                     q[x] += p[m] * math.exp(chance - _log(total - m - taken + x, logs))
             p, q = q, p
-        sum_ = p.sum()
+        sum_ = 0.0
+        for m in range(top + 1):
+            sum_ += p[m]
         for k in range(starts[i + 1] - starts[i]):
             mass[starts[i] + k] = p[low[i] + k] / sum_
 
@@ -202,4 +217,75 @@ def chain(
     starts from node r; `logs` are the first log factorials. Into `mass` from starts[i] on, for
     counts from low[i] on.
     """
-    spread(_chain, low.size, nodes, separators, orders, low, starts, logs, mass, each=20_000)
+    given = (nodes, separators, orders, low, starts, logs, mass)
+    if _chained.waits(0, low.size, *given):
+        _chained.by_hand(0, low.size, *given)
+    else:
+        spread(_chain, low.size, *given, each=20_000)
+
+
+def _chain_steps(
+    first: int, end: int, nodes: Any, separators: Any, orders: Any, *given: Any
+) -> int:
+    top = nodes[first:end].min(1, initial=1 << 20).astype(float)
+    terms = (top + 1) * np.minimum(top + 1, 3 + 13 * np.sqrt(top))
+    return int(20 * len(top) + 5 * orders.shape[1] * terms.sum())
+
+
+_chained = tiered(_chain_steps)(_chain)
+
+
+@twin_of(_match_counts)
+def _counts_at_once(
+    first: int, end: int, tree: Tree, items: int, seeds: Any, keys: Ints, places: Ints, counts: Any
+) -> None:
+    """All draws abreast: they differ in who is in a place, never in how many."""
+    states, draws = seeds[first:end].copy(), np.arange(end - first)
+    at = np.empty((tree.parents.size, draws.size, items), np.int32)
+    at[0] = np.repeat(np.arange(tree.cells[1]), tree.counts[: tree.cells[1]])
+    key = tree.adds[at[0]]
+    for j in range(1, tree.parents.size):
+        parent, groups = tree.parents[j], range(tree.groups[j], tree.groups[j + 1])
+        group = tree.group_of[tree.edges[j] - tree.cells[parent] + at[parent]]
+        slots = np.argsort(group, axis=1, kind="stable")
+        sizes = np.bincount(group[0], minlength=len(groups)) if draws.size else [0] * len(groups)
+        for g, size in zip(groups, sizes, strict=True):
+            place, end_ = tree.starts[g], tree.starts[g] + size
+            for c in range(tree.members[g] + 1, tree.members[g + 1]):
+                for _ in range(tree.counts[c]):
+                    other = place + _all_below(end_ - place, states)
+                    item = slots[draws, other]
+                    slots[draws, other] = slots[:, place]
+                    at[j, draws, item] = c
+                    place += 1
+            at[j, draws[:, None], slots[:, place:end_]] = tree.members[g]
+        key += tree.adds[at[j]]
+    known = np.flatnonzero(keys >= 0)
+    known = known[np.argsort(keys[known])]
+    if known.size:
+        spot = known[np.minimum(np.searchsorted(keys[known], key), known.size - 1)]
+        draw, item = np.nonzero(keys[spot] == key)
+        np.add.at(counts, (first + draw, places[spot[draw, item]]), 1)
+
+
+def _all_below(n: int, states: Any) -> Ints:
+    """`_below` of every state, each of which moves on."""
+    bound, half = np.uint64(n), np.uint64(32)
+    least, mask = (np.uint64(1) << half) % bound, np.uint64(0xFFFFFFFF)
+    product = np.empty_like(states)
+    left = np.arange(states.size)
+    while left.size:
+        states[left] += np.uint64(0x9E3779B97F4A7C15)
+        z = states[left]
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        product[left] = ((z ^ (z >> np.uint64(31))) >> half) * bound
+        left = left[(product[left] & mask) < least]
+    return np.asarray(product >> half, np.int64)
+
+
+def _count_steps(first: int, end: int, tree: Tree, items: int, *given: Any) -> int:
+    return items * tree.parents.size * (10 + (end - first) // 10)
+
+
+_counted = tiered(_count_steps)(_match_counts)

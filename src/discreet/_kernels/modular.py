@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from discreet._kernels.tiers import tiered
+
 PRIME = 2**31 - 1
 
 
@@ -30,6 +32,11 @@ def _scale(matrix, row, column):
                 matrix[row, j] = matrix[row, j] * by % p
 
 
+def _steps(matrix, *given):
+    return matrix.size * (3 + 2 * len(matrix))
+
+
+@tiered(_steps)
 @njit(cache=True, nogil=True)
 def echelon(matrix):
     """Gauss-Jordan modulo PRIME in place, short rows first; the pivot of each row, -1 for none."""
@@ -97,6 +104,7 @@ def echelon(matrix):
     return pivot
 
 
+@tiered(lambda matrix, basic, protected, order: (1 + len(order)) * (matrix.size + 40))
 @njit(cache=True, nogil=True)
 def publish(matrix, basic, protected, order):
     """Publish unknowns in turn unless a protected one were determined then.

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from discreet._kernels.copies import put
+from discreet._kernels.tiers import tiered
 
 
 @njit(cache=True, nogil=True)
@@ -199,6 +200,13 @@ def cheapest(
     return least, low, high
 
 
+def _cover_steps(targets, first, starts, *given):
+    most_work = given[-2]
+    cubes = np.minimum(np.prod(np.diff(starts, axis=1).astype(float), axis=1), most_work)
+    return int(min(2.0 ** (starts.shape[1] + 2) * cubes.sum(), 1e15))
+
+
+@tiered(_cover_steps)
 @njit(cache=True, nogil=True)
 def cover(
     targets, first, starts, options, layout, cost, below, above, needs, reached, most_work, draws
@@ -243,6 +251,7 @@ def cover(
     return cubes, lost
 
 
+@tiered(lambda start, index, value, chosen, weight, size: 5 + 2 * len(index))
 @njit(cache=True, nogil=True)
 def weighed(start, index, value, chosen, weight, size):
     """The sum of these compressed lines, each times its weight."""
@@ -253,6 +262,7 @@ def weighed(start, index, value, chosen, weight, size):
     return found
 
 
+@tiered(lambda start, index, chosen, size: 5 + 10 * len(index))
 @njit(cache=True, nogil=True)
 def hanging_together(start, index, chosen, size):
     """A number for each of these compressed lines, the same if they share entries, step by step."""
@@ -275,3 +285,6 @@ def hanging_together(start, index, chosen, size):
     for k in range(len(chosen)):
         root[k] = root[root[k]]
     return root
+
+
+moved = tiered(lambda choice, layout, rows, signs: 50 << layout[0])(rows_of)

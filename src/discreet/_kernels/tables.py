@@ -13,11 +13,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from discreet._kernels.copies import put
+from discreet._kernels.tiers import built, tiered
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 FAILED, SETTLED, STOPPED = 0, 1, 2
+FEW = 5000  # steps of a walk before it is compiled
 
 
 class Net(NamedTuple):
@@ -86,7 +88,7 @@ def _settle(net: Net, low: Ints, high: Ints, queue: Ints, queued: Any, ends: Int
 
 
 @njit(cache=True, nogil=True)
-def settle(net: Net, low: Ints, high: Ints) -> bool:
+def narrow(net: Net, low: Ints, high: Ints) -> bool:
     """Narrow all bounds in place; false if no solution is left."""
     relations = net.starts.size - 1
     queue, ends = np.arange(relations + 1), np.array([0, relations])
@@ -131,7 +133,7 @@ def _set(
     _note(net, node, queue, queued, ends)
     status = _settle(net, low, high, queue, queued, ends)
     if status == STOPPED and _met(low, high, net.columns):
-        return settle(net, low, high)  # what counts as a solution is checked to the end
+        return narrow(net, low, high)  # what counts as a solution is checked to the end
     return status != FAILED
 
 
@@ -167,7 +169,7 @@ def _line(
 
 
 @njit(cache=True, nogil=True)
-def walk(
+def _walk(
     net: Net,
     order: Ints,
     last: int,
@@ -178,13 +180,6 @@ def walk(
     lines: Any,
     budget: int,
 ) -> int:
-    """Go on through all solutions, depth first; returns how many lines of them were written.
-
-    A line is a row of `lines`: a solution, a step, and how many steps are also solutions.
-    `low` and `high` have a row for each level; `state` holds the level (-1 when all is done),
-    whether it is new, and how many trials were made. Stops when `lines` is full or after `budget`
-    trials.
-    """
     relations = net.starts.size - 1
     queue, queued = np.empty(relations + 1, np.int64), np.zeros(relations, np.bool_)
     ends = np.zeros(2, np.int64)
@@ -228,6 +223,32 @@ def walk(
     return found
 
 
+settle = tiered(lambda net, low, high: 20 * net.members.size)(narrow)
+_begin = tiered(lambda *given: FEW)(_walk)
+
+
+def walk(
+    net: Net, order: Ints, last: int, low: Any, high: Any, stack: Any, state: Ints, lines: Any,
+    budget: int,
+) -> int:  # fmt: skip
+    """Go on through all solutions, depth first; returns how many lines of them were written.
+
+    A line is a row of `lines`: a solution, a step, and how many steps are also solutions.
+    `low` and `high` have a row for each level; `state` holds the level (-1 when all is done),
+    whether it is new, and how many trials were made. Stops when `lines` is full or after `budget`
+    trials.
+    """
+    given, found = (net, order, last, low, high, stack, state), 0
+    if not built(_walk):
+        begun, few = int(state[2]), min(budget, max(1, FEW // (20 + 10 * net.members.size)))
+        found = int(_begin(*given, lines, few))
+        budget -= int(state[2]) - begun
+        if state[0] < 0 or found == len(lines) or budget <= 0:
+            return found
+    return found + int(_walk(*given, lines[found:], budget))
+
+
+@tiered(lambda matrix, prime: matrix.size * (5 + 3 * min(matrix.shape)))
 @njit(cache=True, nogil=True)
 def last_free(matrix: Any, prime: int) -> int:
     """The last column that those after it span, modulo a prime; -1 if they are independent.

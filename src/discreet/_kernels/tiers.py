@@ -68,17 +68,22 @@ def tiered(steps: Callable[..., int]) -> Callable[[Any], Any]:
     def of(kernel: Any) -> Any:
         left = STEPS
 
+        def waits(*given: Any) -> bool:
+            nonlocal left
+            if not _WAITS[0] or left <= 0 or built(kernel):
+                return False
+            left -= steps(*given)
+            return left > 0
+
+        def by_hand(*given: Any) -> Any:
+            with np.errstate(all="ignore"):
+                return plain(kernel)(*given)
+
         @wraps(kernel.py_func)
         def run(*given: Any) -> Any:
-            nonlocal left
-            if _WAITS[0] and left > 0 and not built(kernel):
-                left -= steps(*given)
-                if left > 0:
-                    with np.errstate(all="ignore"):
-                        return plain(kernel)(*given)
-            return kernel(*given)
+            return by_hand(*given) if waits(*given) else kernel(*given)
 
-        run.kernel = kernel  # type: ignore[attr-defined]
+        run.__dict__.update(kernel=kernel, waits=waits, by_hand=by_hand)
         return run
 
     return of

@@ -222,7 +222,8 @@ def _as_number(source: Source, name: str) -> tuple[Any, Any]:
     column = source.records[name]
     if column.type().is_numeric():
         number = column.cast("float64")
-        if column.type().is_floating():
+        # SQLite has no nan: it is null there
+        if column.type().is_floating() and source.records.get_backend().name != "sqlite":
             number = ibis.ifelse(number.isnan() | number.isinf(), ibis.null("float64"), number)
         return number, ibis.ifelse(number.notnull(), column.cast("string"), ibis.null("string"))
     if not column.type().is_string():

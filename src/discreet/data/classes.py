@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.bands import PLAIN
 from discreet.data.codebook import MISSING, Codebook, Variable
 from discreet.data.count import _encode, _free_name, _no_column
 from discreet.data.encode import MOST_CATEGORIES, places
@@ -159,7 +160,10 @@ def _numbered(source: Source, names: Sequence[str]) -> Any:
 def _number(records: Any, column: str) -> Any:
     value = records[column]
     if value.type().is_string() and records.get_backend().name == "duckdb":
-        return value.try_cast("float64")
+        import ibis
+
+        written = value.strip().re_search(PLAIN)  # the engine takes 1_5 for 15
+        return ibis.ifelse(written, value.try_cast("float64"), ibis.null("float64"))
     if not value.type().is_numeric():
         raise DataError(f"the weights in {column!r} are {value.type()}; give a column of numbers.")
     return value.cast("float64")

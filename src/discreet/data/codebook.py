@@ -190,6 +190,25 @@ class Codebook(Shown):
     def entry(self, name: str) -> Entry:
         return self.entries.get(name, Entry())
 
+    @property
+    def classifying(self) -> frozenset[str]:
+        """Columns that people are classified by, since it says how; a title is said of counts too,
+        and so is a role of neither.
+
+        >>> sorted(Codebook.of({"n": {"title": "People"}, "Sex": {"role": "both"}}).classifying)
+        ['Sex']
+        """
+        silent = (Role.UNSTATED, Role.NEITHER)
+        return frozenset(
+            name
+            for name, entry in self.entries.items()
+            if entry.role not in silent
+            or entry.labels
+            or entry.hierarchy is not None
+            or entry.values
+            or entry.bands is not None
+        )
+
     def label(self, name: str, value: object) -> str:
         """What a value of a column is called: the label of its code, or itself.
 

@@ -1,10 +1,11 @@
-"""Short codes for names and categories, where a format allows only plain letters."""
+"""Codes and labels that are told apart: short codes where a format allows only plain letters."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 LONGEST = 60
 SPELLED = {"<": "below ", ">": "above ", "+": " plus", "ß": "ss", "æ": "ae", "Æ": "Ae", "ø": "o",
@@ -25,6 +26,20 @@ def codes(labels: Iterable[str]) -> tuple[str, ...]:
         taken.add(code.casefold())
         made.append(code)
     return tuple(made)
+
+
+def apart(labels: Mapping[str, str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Two codes with one label stay two categories, and so do a label and another value.
+
+    >>> apart({"1": "Wood", "2": "Wood", "3": "Wood (2)"})
+    {'1': 'Wood (1)', '2': 'Wood (2) (2)', '3': 'Wood (2) (3)'}
+    """
+    said, others = dict(labels), [text for text in taken if text not in labels]
+    while True:
+        times = Counter([*said.values(), *others])
+        if all(times[text] == 1 for text in said.values()):
+            return said
+        said = {c: text if times[text] == 1 else f"{text} ({c})" for c, text in said.items()}
 
 
 def _plain(label: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from discreet.data.codebook import MISSING, Codebook, Entry
+from discreet.data.codes import apart
 from discreet.data.describing import LONGEST, About
 from discreet.data.layout import Field
 from discreet.data.markup import children, read_xml, words
@@ -77,12 +78,8 @@ def _entry(variable: Element, name: str) -> Entry:
 
 
 def _apart(labels: dict[str, str]) -> dict[str, str]:
-    """Two codes with one label stay two categories."""
-    said = [text for text in labels.values() if text != MISSING]
-    return {
-        code: f"{text} ({code})" if text != MISSING and said.count(text) > 1 else text
-        for code, text in labels.items()
-    }
+    said = apart({code: text for code, text in labels.items() if text != MISSING})
+    return {code: said.get(code, MISSING) for code in labels}
 
 
 def _label(element: Element) -> str:

@@ -63,6 +63,16 @@ def holds_counts(column: Any) -> bool:
     return bool(0 < len(column) <= 2 * len(values) and counts.all())
 
 
+def holds_figures(column: Any) -> bool:
+    """Texts of which most have one number, whatever stands beside it: `12 persons`, `n=12`."""
+    import pyarrow.compute as pc
+
+    if not is_text(column):
+        return False
+    figures = pc.match_substring_regex(column, r"^\D*\d[\d.,'’ ]*\D*$")
+    return bool(0 < len(column) < 2 * int(pc.sum(figures).as_py() or 0))
+
+
 def numbers_of(column: Any) -> NDArray[np.float64] | None:
     """The numbers of a column that has no other values, missing ones left out.
 

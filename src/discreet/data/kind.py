@@ -17,6 +17,7 @@ from discreet.data.figures import (
     adds_up,
     are_shares,
     holds_counts,
+    holds_figures,
     is_fractional,
     is_percent,
     is_text,
@@ -30,6 +31,7 @@ from discreet.errors import DataError, WrongKind
 
 LOOK = 10_000  # rows; two that are alike among them are people
 CHANCE = 0.001  # that people are all different, below which they are taken for cells
+PERHAPS_CHANCE = 0.02  # the same, where they cover what follows
 COVERED = 0.5  # of all combinations, that cells without a name for their count must cover
 FEW = 4  # rows a category has at least, on average, in cells that cover less
 CODES = 20  # rows from which a column of A1, A2, ... is an id
@@ -82,11 +84,14 @@ def check_records(source: Source, *, known: Collection[str], aside: Collection[s
     """Refuse cells and cross-tabs; columns that are `known` or put `aside` are no counts."""
     head = head_of(source, [name for name in source.columns if name not in aside])
     names = list(head.rows.column_names)
-    if head.rows.num_rows == 0 or len(names) < 2 or not head.differ(names):
+    if head.rows.num_rows == 0 or len(names) < 2:
         return
     where = source.name
+    numbers = [name for name in names if name not in known and _numbers(head, name)]
+    if not head.differ(names):
+        _check_repeated(source, head, numbers)
+        return
     check_measures(head, names)
-    numbers = [name for name in names if name not in known and holds_counts(head.rows[name])]
     if name := _named_count(head, names, numbers):
         raise WrongKind(
             lambda say: (
@@ -106,6 +111,7 @@ def check_records(source: Source, *, known: Collection[str], aside: Collection[s
                 "each row is a person."
             )
         )
+    _check_repeated(source, head, numbers)
     if shares := _shares(head, [name for name in names if name not in known], names):
         some = "hold" if len(shares) > 1 else "holds"
         raise WrongKind(
@@ -164,15 +170,41 @@ def _readable(source: Source, name: str) -> bool:
 def _named_count(head: Head, names: Sequence[str], numbers: Sequence[str]) -> str | None:
     """A column called like a count; all rows differ in the others."""
     for name in numbers:
-        called = name.strip().casefold()
-        if called not in COUNTS and not (called in PERHAPS and len(numbers) == 1):
+        perhaps = name.strip().casefold() in PERHAPS and len(numbers) == 1
+        if not (perhaps or _called_count(name)) or _ones(head, name):
             continue
-        if {str(value).strip() for value in head.rows[name].unique().to_pylist()} <= {"1", "1.0"}:
-            continue  # one a row, as people are
         others = [other for other in names if other != name]
         if head.differ(others) and (head.every or _rows_differ(head.source, others)):
             return name
     return None
+
+
+def _called_count(name: str) -> bool:
+    return name.strip().casefold() in COUNTS
+
+
+def _ones(head: Head, name: str) -> bool:
+    """One a row, as people are."""
+    return {str(value).strip() for value in head.rows[name].unique().to_pylist()} <= {"1", "1.0"}
+
+
+def _numbers(head: Head, name: str) -> bool:
+    """Counts; under the name of one, with words beside them too."""
+    column = head.rows[name]
+    return holds_counts(column) or (_called_count(name) and holds_figures(column))
+
+
+def _check_repeated(source: Source, head: Head, numbers: Sequence[str]) -> None:
+    """Refuse cells that stand several times: in a row of 0 there is nobody."""
+    found = [name for name in numbers if _called_count(name) and not _ones(head, name)]
+    if found:
+        raise WrongKind(
+            lambda say: (
+                f"{found[0]!r} of {source.name} is called like a count, and rows that are alike in "
+                f"all else repeat: if these are cells, add them up and say "
+                f"{say('count', found[0])}; say {say('records', True)} if each row is a person."
+            )
+        )
 
 
 def _across(head: Head, names: Sequence[str], numbers: Sequence[str]) -> list[str]:
@@ -278,11 +310,12 @@ def _count_of_a_grid(head: Head, names: Sequence[str], numbers: Sequence[str]) -
         if len(others) < 2 or size < 3:
             continue
         cells = whole // size
-        if by_chance(rows, cells) > CHANCE or not head.differ(others):
+        most = rows >= COVERED * cells
+        if by_chance(rows, cells) > (PERHAPS_CHANCE if most else CHANCE) or not head.differ(others):
             continue
         if head.every:
             few = max(sizes[other] for other in others) * FEW <= rows
-            covered = few or rows >= COVERED * cells
+            covered = few or most
         else:
             covered = _covers(head.source, others) and _rows_differ(head.source, others)
         if covered:

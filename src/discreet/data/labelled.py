@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.data.codebook import Codebook, Entry
+from discreet.data.codes import apart
 from discreet.data.encode import in_order
 from discreet.data.frames import label
 from discreet.data.source import Source, engine_errors, from_arrow, trimmed
@@ -86,12 +86,8 @@ def _labels(column: Coded, values: Any) -> dict[str, str]:
     said = {c: text for c, text in said.items() if c and text and c not in column.missing}
     if not said:
         return {}
-    shared = Counter(said.values())
-    shared.update(label(value) for value in values.unique().to_pylist() if label(value) not in said)
-    return {
-        code: said[code] if shared[said[code]] == 1 else f"{said[code]} ({code})"
-        for code in in_order(said)
-    }
+    found = apart(said, {label(value) for value in values.unique().to_pylist()})
+    return {code: found[code] for code in in_order(said)}
 
 
 def _missing_note(columns: Sequence[Coded], name: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.data.codebook import Codebook, Entry, Variable
-from discreet.data.codes import codes
+from discreet.data.codes import apart, codes
 from discreet.data.files import whole
 from discreet.data.markup import read_xml
 from discreet.errors import CodebookError, DisclosureError, OutputError
@@ -72,7 +72,7 @@ def _codebook(structure: Any, found: Sequence[Any]) -> Codebook:
         labels = {code.id: " ".join((code.name or code.id).split()) for code in listed}
         words = component.description or getattr(concept, "description", None)
         entries[component.id] = Entry(
-            _apart(labels), title=title, description=words, open=bool(labels)
+            apart(labels), title=title, description=words, open=bool(labels)
         )
         if title:
             named[title.strip()] = entries[component.id]
@@ -95,12 +95,6 @@ def _codes(component: Any, concept: Any, lists: dict[str, Any]) -> Sequence[Any]
 def _short(codelist: Any) -> str:
     agency = getattr(codelist.agency, "id", codelist.agency)
     return f"{agency}:{codelist.id}({codelist.version})"
-
-
-def _apart(labels: dict[str, str]) -> dict[str, str]:
-    """Two codes with one label stay two categories."""
-    said = list(labels.values())
-    return {c: f"{text} ({c})" if said.count(text) > 1 else text for c, text in labels.items()}
 
 
 def write_sdmx(table: Structured, path: str | Path, *, name: str = "Table") -> None:

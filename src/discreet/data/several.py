@@ -10,17 +10,20 @@ from typing import Any
 
 from discreet.data.codebook import Codebook, Entry
 from discreet.data.frames import label
+from discreet.data.layout import BESIDE
 from discreet.data.readers import suffix_of
 from discreet.data.source import Source, engine_errors, own_duckdb
 from discreet.errors import DataError
 
 LISTED = 3
+NO_CHANCE = 10  # records, from which two files with the same ones are copies
 
 
 def files_in(folder: Path) -> list[Path]:
     """The files of a folder that can be read, if they are of one kind."""
     files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith((".", "~")))
-    read = [path for path in files if suffix_of(path)]
+    layouts = tuple(end for end in BESIDE if end != ".xml")
+    read = [path for path in files if suffix_of(path) and not path.name.lower().endswith(layouts)]
     if not read:
         raise DataError(f"the folder {str(folder)!r} has no file that can be read; name a file.")
     kinds = list(dict.fromkeys(suffix_of(path) for path in read))
@@ -47,6 +50,7 @@ def as_one(
     sources = [read(path) for path in paths]
     for source in sources[1:]:
         _check_columns(sources[0], source)
+    _check_same_records(sources, shown)
     codebook = _joined_books(sources)
     orders = _joined_orders(sources)
     records = _union(sources, shown)
@@ -71,6 +75,35 @@ def _check_copies(paths: Sequence[Path]) -> None:
                     f"{other.name!r} and {path.name!r} have the same content, so that everybody in "
                     "them would count twice; leave one out."
                 )
+
+
+def _check_same_records(sources: Sequence[Source], name: str) -> None:
+    """Copies in another order, or with other line ends."""
+    sizes: dict[int, list[Source]] = {}
+    with engine_errors(name):
+        for source in sources:
+            rows = int(source.records.count().to_pyarrow().as_py())
+            sizes.setdefault(rows, []).append(source)
+        for rows, alike in sizes.items():
+            seen: dict[str, Source] = {}
+            for source in alike if len(alike) > 1 and rows >= NO_CHANCE else ():
+                if (other := seen.setdefault(_fingerprint(source), source)) is not source:
+                    raise DataError(
+                        f"{other.name} and {source.name} have the same {rows:,} records, so that "
+                        "everybody in them would count twice; leave one out."
+                    )
+
+
+def _fingerprint(source: Source) -> str:
+    """Of the records, whatever their order and that of the columns."""
+    columns, number = sorted(source.columns), "n"
+    while number in {column.lower() for column in columns}:
+        number += "_"
+    records = source.records
+    found = records.group_by(columns).aggregate(**{number: records.count()}).to_pyarrow()
+    texts = ([label(value) for value in found[name].to_pylist()] for name in (*columns, number))
+    cells = sorted("\x1f".join(cell) for cell in zip(*texts, strict=True))
+    return hashlib.sha256("\x1e".join(cells).encode(errors="surrogatepass")).hexdigest()
 
 
 def _check_columns(first: Source, other: Source) -> None:

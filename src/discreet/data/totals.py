@@ -23,11 +23,13 @@ def words(text: str) -> frozenset[str]:
 NAMES = words(
     """total totals all sum overall everyone everybody subtotal _t gesamt insgesamt summe alle
     zusammen ensemble tous toutes somme totale tutti tutte somma suma soma todos todas totaal
-    totalt summa alla ialt yhteensä razem ogółem celkem"""
-) | {"grand total", "both sexes", "all ages", "all persons", "total general", "i alt"}
+    totalt summa alla ialt yhteensä razem ogółem celkem tot sum. σ gesamtergebnis összesen összes
+    итого всего всього всички общо σύνολο toplam ukupno skupaj spolu kokku kopā cyfanswm samtals
+    合計 总计 總計 합계 المجموع"""
+) | {"grand total", "both sexes", "all ages", "all persons", "total general", "i alt", "iš viso"}
 # with these a row is a total only if it is the sum of others; SQL's ROLLUP leaves totals empty
 PERHAPS = frozenset({"t", MISSING})
-SEVERAL = 3  # cells that are sums by no chance, whatever they are called
+NO_CHANCE = 50  # sums whatever they are called: one in so many if counts are as likely as smaller
 BEGINNINGS = ("total ", "total, ", "total: ", "all ")
 
 Ints = NDArray[np.int64]
@@ -176,11 +178,12 @@ def _also(variables: Sequence[Variable], codes: Codes, counts: Ints, labels: Lab
 
 
 def _halves(variables: Sequence[Variable], codes: Codes, counts: Ints) -> Iterator[tuple[int, int]]:
-    """Categories of half of all people, in several cells: as all others together."""
+    """Categories of half of all people, as all others together, in cells too many or too large
+    for chance."""
     for place, variable in enumerate(variables):
         sums = np.bincount(codes[:, place], counts, variable.size)
         for code in np.flatnonzero(2 * sums == sums.sum()).tolist():
-            if np.count_nonzero(counts[codes[:, place] == code]) >= SEVERAL:
+            if np.log1p(counts[codes[:, place] == code]).sum() >= np.log(NO_CHANCE):
                 yield place, code
 
 

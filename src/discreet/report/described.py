@@ -87,7 +87,7 @@ def _guesses(found: Described) -> Section:
         parts += [Say("Stated in the codebook:", "quiet"), Points(listed)]
     if guessed:
         listed = [f"{name}: {role}" for name, role in guessed]
-        parts += [Say("Guessed; nothing is decided by a guess:", "quiet"), Points(listed)]
+        parts += [Say("Guesses, which decide nothing.", "quiet"), Points(listed)]
     if not parts:
         parts = [Say("None is stated, and none is guessed by a name.", "quiet")]
     return Section("Roles", parts)

@@ -208,7 +208,7 @@ def describe(
         left = choose_columns(source, variables, book, count)
     seen, rows, people = _columns(source, left, aside, book, count)
     nobody = [column.name for column in seen if column.use not in ("variable", "left out")]
-    nobody = [name for name in nobody if name not in stated.entries]
+    nobody = [name for name in nobody if name not in stated.classifying]
     sure = not stops
     if kind == "records" and nobody and len(nobody) < len(seen) and variables is None:
         how |= {"records": records, "without": [*aside, *nobody]}
@@ -222,7 +222,7 @@ def describe(
 def _kind(source: Source, stated: Codebook) -> tuple[str, str]:
     """Records, or what the look before the count takes them for."""
     try:
-        check_records(source, known=stated.entries)
+        check_records(source, known=stated.classifying)
     except WrongKind as error:
         said = str(error)
         if "cross-tab" in said:

@@ -78,9 +78,9 @@ class Microdata(Unpublished):
             aside += [stated.weights] if stated.weights else []
             if not stated.weights and book.weights not in left_out:
                 check_weight(source)
-            check_records(source, known=stated.entries, aside=aside)
+            check_records(source, known=stated.classifying, aside=aside)
         source = banded(source, book)
-        return cls(source, book, totals, left_out, frozenset(stated.entries))
+        return cls(source, book, totals, left_out, stated.classifying)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def read_table(
         raise DataError(f"{source.name} has no count; name its column, as in count='n'.")
     every = choose_columns(source, None, book, count)
     if columns is None:
-        check_cell_columns(source, every, accepted=stated.entries)
+        check_cell_columns(source, every, accepted=stated.classifying)
     if isinstance(columns, str):
         columns = margin_names(columns, every)
     wanted = every if columns is None else choose_columns(source, columns, book, count)

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.decision.law import case as cases
 from discreet.decision.law.case import Case
 from discreet.intruder.bounds import bounder as bounders
+from discreet.intruder.bounds import part as parts
+from discreet.intruder.bounds.projection.reach import reach
+from discreet.intruder.bounds.work import Work
 from oracle import fibre, named
 
 PAIRS = "A*B + A*C + B*C"
@@ -84,6 +88,82 @@ def test_work_that_does_not_suffice_is_said(monkeypatch):
     reason = next(r for r in short.reasons if r.rule == "attribute disclosure")
     assert reason.verdict is not dc.Verdict.PASS
     assert reason.verdict is dc.Verdict.FAIL or "ten times as many" in reason.text
+
+
+PROJECTED_MARGINS = [(0, 1), (0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("proof", ["integer", "linear"])
+def test_projections_that_are_cut_short_never_pass_what_is_narrow(monkeypatch, seed, proof):
+    """Every table that fits says how wide the small counts are; little work says less, not more."""
+    rng = np.random.default_rng(seed)
+    array = rng.poisson(rng.choice([0.7, 1.5]), (2, 3, 3))
+    array[0, 0, 0] += 1
+    tables = fibre(array, PROJECTED_MARGINS)
+    small = (array >= 1) & (array <= 2)
+    wide = bool((np.ptp(tables, axis=0)[small] >= 2).all())
+    monkeypatch.setattr(parts, "QUICK", 0)  # as if it were too large for programs
+    policy = dc.Policy.of({"small.width": 2, "bounds.proof": proof})
+    for most in (1, 30_000, 10**12):
+        monkeypatch.setattr(cases, "PROJECTED", most)
+        monkeypatch.setattr(cases, "ALONE", 1)
+        found = dc.decide(named(array), PAIRS, policy)
+        reason = next(r for r in found.reasons if r.rule == "small counts")
+        assert reason.verdict is not (dc.Verdict.FAIL if wide else dc.Verdict.PASS)
+        if found.case.short and reason.verdict is dc.Verdict.REVIEW:
+            assert "ten times as much" in reason.text
+    assert not found.case.short
+
+
+def test_work_on_projections_is_counted_and_what_it_proves_holds():
+    array = np.random.default_rng(5).poisson(1.2, (3, 3, 3))
+    release = dc.Release.margins(named(array), PAIRS)
+    tables = fibre(array, PROJECTED_MARGINS).reshape(-1, array.size)
+    part = bounders.Bounder(release).part("ABC")
+    projection, cells = part.projection(1 << 30), np.arange(array.size)
+    none, all_ = np.zeros(array.size, np.int64), projection.high.ravel()
+    spent = []
+    for most in (1.0, 200 * part.step, 10_000 * part.step, 10**12):
+        work = Work(most)
+        found = reach(projection, cells, none, all_, work=work)
+        assert (found.lower <= tables.min(0)).all()
+        assert (found.upper >= tables.max(0)).all()
+        spent.append((work.most - work.left, work.short))
+    assert spent[0] == (0, True)
+    assert spent[1][0] <= 200 * part.step
+    assert spent[-1][0] > spent[1][0]
+    assert not spent[-1][1]
+    free = reach(projection, cells, none, all_)
+    assert (found.lower == free.lower).all()
+    assert (found.upper == free.upper).all()
+
+
+def test_outer_bounds_that_are_accepted_are_not_cut_short():
+    table = dc.load("example:tract")
+    case = Case(table, dc.Release.margins(table, "Race + Income"), dc.Policy())
+    assert case.bounder.projecting is not None
+    outer = dc.Policy.of({"bounds.proof": "outer"})
+    assert Case(table, case.release, outer).bounder.projecting is None
+
+
+def test_margins_in_another_order_are_the_same_part():
+    table = named(np.full((2, 2, 2), 3))
+    one = bounders.Bounder(dc.Release.margins(table, PAIRS))
+    sets = one.release.formula.sets
+    assert one._part(("A", "B", "C"), sets) is one._part(("A", "B", "C"), sets[::-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "release"),
+    [("tract", "Race*Income + Income*Gender"), ("tract", "Race*Income"), ("blond", "Hair*Income")],
+)
+def test_what_was_judged_saves_work_and_changes_no_offer(name, release):
+    table, policy = dc.load(f"example:{name}"), dc.Policy.of({"alternatives.number": 2})
+    judged = dc.decide(table, release, policy)
+    with_, alone = (dc.alternatives(table, release, policy, judged=j) for j in (judged, None))
+    assert judged.verdict is not dc.Verdict.PASS
+    assert [o.how for o in with_] == [o.how for o in alone]
 
 
 @pytest.mark.parametrize("effort", [0.5, 4.0])

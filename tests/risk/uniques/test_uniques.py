@@ -485,6 +485,8 @@ def test_constant_keys_and_weights_below_one():
     frame["w"] = [1, 1, 1, 1, 1, 1, 1, float("inf")]
     with pytest.raises(DataError, match="row 8"):
         uniques(frame, KEYS, weights="w")
+    with pytest.raises(DataError, match="row 2 of the frame has the weight '1_5'"):
+        uniques(PEOPLE.assign(w=["1", "1_5", *["2"] * 6]), KEYS, weights="w")
     dates = PEOPLE.assign(w=pd.to_datetime("2020-01-01"))
     with pytest.raises(DataError, match="are timestamp"):
         uniques(dates, KEYS, weights="w")

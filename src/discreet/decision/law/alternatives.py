@@ -25,6 +25,7 @@ from discreet.table.table import Table
 from discreet.utility.margins import margin_utility
 
 JUDGED, LEAST = 50_000, 8  # cells of the tables that are judged, of each kind; releases
+FEW = 2  # releases, where one is more than the usual work
 PROOF = 1 / 4  # of the usual work on tables that prove a width
 
 
@@ -76,13 +77,15 @@ def alternatives(
     large: int | None = None,
     effort: float = 1.0,
     seconds: Seconds | None = None,
+    judged: Decision | None = None,
 ) -> tuple[Alternative, ...]:
     """Releases close to `formula` that pass: categories merged, or margins left out.
 
     With `large` cells published beside them nothing is merged: these are cells of the whole table.
 
     Judged are as many as the policy's effort allows, times `effort`; `seconds`, or else its own,
-    only stop.
+    only stop. `judged` is the decision on `formula`, if there is one: what failed there is asked
+    first.
 
     >>> from discreet.table.load import load
     >>> [offer.how for offer in alternatives(load("example:blond"), "Hair*Income")]
@@ -95,14 +98,21 @@ def alternatives(
     if not rule.seconds:
         return ()
     clock = Clock.of(rule.seconds if seconds is None else seconds)
-    judged = Effort(effort * rule.effort).of(max(LEAST, JUDGED // table.size))
+    usual = FEW if judged and judged.case.short else max(LEAST, JUDGED // table.size)
+    most = Effort(effort * rule.effort).of(usual)
     policy = policy.effort(witness_effort=min(policy.bounds.witness_effort, PROOF))
     found: list[Alternative] = []
-    whole = partial(_fewer, large=large, effort=effort)
+    whole = partial(_fewer, large=large, effort=effort, doubts=_doubts(judged))
     for search in (_merged, whole) if large is None else (whole,):
-        offers = search(table, wanted, out, policy, judged, clock)
+        offers = search(table, wanted, out, policy, most, clock)
         found += itertools.islice(offers, rule.number)
     return tuple(found)
+
+
+def _doubts(judged: Decision | None) -> frozenset[str]:
+    """The rules that a decision does not pass."""
+    reasons = judged.reasons if judged else ()
+    return frozenset(r.rule for r in reasons if r.verdict is not Verdict.PASS)
 
 
 def _merged(
@@ -224,6 +234,7 @@ def _fewer(
     clock: Clock,
     large: int | None = None,
     effort: float = 1.0,
+    doubts: frozenset[str] = frozenset(),
 ) -> Iterator[Alternative]:
     """The largest sets of sub-margins that pass, by best-first search.
 
@@ -242,8 +253,11 @@ def _fewer(
         if any(_within(sets, safe) for safe in passed):
             continue
         formula = Formula(wanted.names, sets)
-        work: Any = {"effort": effort, "seconds": clock}
-        decision = passing(table, formula, policy, released=out, large=large, **work)
+        work: Any = {"effort": effort, "seconds": clock, "doubts": doubts}
+        known = sets == start and doubts
+        decision = (
+            None if known else passing(table, formula, policy, released=out, large=large, **work)
+        )
         judged -= 1
         if decision is not None:
             passed.append(sets)

@@ -162,7 +162,7 @@ def assess(
     stopped = decision.stopped
     if decision.verdict is not Verdict.PASS:
         clock = Clock(max(policy.alternatives.seconds, 1e-9), within=whole)
-        offers = alternatives(table, wanted, policy, **given, seconds=clock)
+        offers = alternatives(table, wanted, policy, **given, seconds=clock, judged=decision)
         stopped = stopped or clock.sentence(
             f"{plural(len(offers), 'alternative')} found by then", MORE
         )

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from discreet.decision.law.policy import Policy
-from discreet.effort import UNLIMITED, Clock
+from discreet.effort import UNLIMITED, Clock, Effort
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.part import Proof
 from discreet.intruder.bounds.result import Rung
+from discreet.intruder.bounds.work import ALONE, PROJECTED, Work
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.count import count
 from discreet.intruder.tables.result import TableCount
@@ -109,7 +110,25 @@ class Case:
             seconds=self._clock(rule.seconds),
             most_bytes=int(rule.gigabytes * 2**30),
             rung=Rung(rule.proof),
+            projecting=self._projecting,
         )
+
+    @property
+    def short(self) -> bool:
+        """Did the usual work not come to linear bounds of all small counts?"""
+        return self.bounder.projecting is not None and self.bounder.projecting.short
+
+    @property
+    def _projecting(self) -> Work | None:
+        """What projections may cost: little beside tables, more where they alone show a width.
+
+        Without a limit where bounds are taken as they are: nothing passes by what was left open.
+        """
+        rule = self.policy.bounds
+        if rule.method != "auto" or rule.proof == "outer":
+            return None
+        usual = PROJECTED if rule.looks and rule.proof == "integer" else ALONE * PROJECTED
+        return Work(Effort(self.effort * rule.effort).of(usual))
 
     @cached_property
     def watched(self) -> Watched | None:

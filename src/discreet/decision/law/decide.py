@@ -168,11 +168,15 @@ def passing(
     large: int | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
+    doubts: frozenset[str] = frozenset(),
 ) -> Decision | None:
-    """The decision if it is PASS. Light rules are asked first, and the first doubt ends it."""
+    """The decision if it is PASS. The first doubt ends it.
+
+    Light rules are asked first, then those that left `doubts` of a similar release.
+    """
     rules = _rules(policy)
     case, found = _case(table, release, policy, released, large, effort, seconds), {}
-    for rule in sorted(rules, key=lambda rule: not rule.light):
+    for rule in sorted(rules, key=lambda rule: (not rule.light, rule.name not in doubts)):
         found[rule.name] = _judged(rule, case)
         if found[rule.name].verdict is not Verdict.PASS:
             return None

@@ -45,8 +45,19 @@ def proven(
             f"{short} not reached by tables of whole numbers that were found: {some - none:,} by "
             f"tables of fractions only, {none:,} by no table"
         )
-    said = f"{said}, but {text}."
+    said = f"{said}, but {text}.{_more(case)}"
     return Reason(rule, Verdict.REVIEW, said, listed(cells, bounds, rows), rung)
+
+
+def _more(case: Case) -> str:
+    """What more work would do."""
+    if not case.short:
+        return ""
+    times = 10 * case.effort * case.policy.bounds.effort
+    return (
+        " The usual work did not come to linear bounds of all of them: --effort or bounds.effort "
+        f"= {times:g} allows ten times as much."
+    )
 
 
 def narrowed(cells: Cells, bounds: CellBounds, row: int) -> str:

@@ -57,11 +57,13 @@ class Bounder:
         seconds: Seconds = math.inf,
         most_bytes: int = MOST_BYTES,
         rung: Rung = Rung.INTEGER,
+        projecting: Work | None = None,
     ) -> None:
         self.release, self.method, self._way = release, method, find_method(method)
         self.effort, self.clock = effort, Clock.of(seconds)
         self.most_bytes, self.rung = most_bytes, rung
         self.work = Work(math.inf if method == "integer" else Effort(effort).of(PROGRAMS))
+        self.projecting = projecting
         self._parts: dict[_Sets, Part] = {}
         self._asked_parts: dict[_Sets, Part] = {}
         self._fewer: dict[int, tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]] = {}
@@ -151,6 +153,7 @@ class Bounder:
             seconds=self.clock,
             most_bytes=self.most_bytes,
             rung=self.rung,
+            projecting=self.projecting,
         )
         fewer._parts, fewer.work = self._parts, self.work
         return fewer
@@ -288,7 +291,7 @@ class Bounder:
     def _found_part(self, names: tuple[str, ...], sets: tuple[int, ...]) -> Part:
         margins = [[n for n in names if margin >> self.axes.place[n] & 1] for margin in sets]
         formula = Formula.of(margins, names).frontier
-        key = (formula.names, formula.sets)
+        key = (formula.names, tuple(sorted(formula.sets)))
         if key not in self._parts:
             variables = tuple(v for v in self.release.variables if v.name in names)
             tables = tuple(self.release.table(margin) for margin in formula.margins or ((),))
@@ -323,7 +326,7 @@ class Bounder:
             return found
         first, inverse = self._distinct(names, codes)
         some = found.take(first), codes[first]
-        return part.witnessed(*some, proof, narrow=narrow).take(inverse)
+        return part.witnessed(*some, proof, narrow=narrow or part.looked).take(inverse)
 
     def _distinct(self, names: tuple[str, ...], codes: Codes) -> tuple[Ints, Ints]:
         """The first row of each distinct cell, and the place of every row among these."""
@@ -341,6 +344,7 @@ class Bounder:
             most_bytes=self.most_bytes,
             rung=self.rung,
             whole=lambda: self._whole,
+            work=self.projecting,
         )
 
 

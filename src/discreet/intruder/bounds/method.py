@@ -9,6 +9,7 @@ from discreet.effort import UNLIMITED, Clock
 from discreet.intruder.bounds.part import Found, Part, Proof
 from discreet.intruder.bounds.result import Rung
 from discreet.intruder.bounds.shuttle.shuttle import MOST_BYTES
+from discreet.intruder.bounds.work import Work
 from discreet.table.keys import Codes
 
 
@@ -16,7 +17,7 @@ class Asked(NamedTuple):
     """Cells of a part over `names`, and how they are asked for; see `Bounder.bounds`.
 
     `whole` gives the whole release as one part, if its shuttle fits; `number` is how many cells
-    were asked for, of which these are the distinct ones.
+    were asked for, of which these are the distinct ones; `work` is what projections may cost.
     """
 
     names: tuple[str, ...]
@@ -30,6 +31,7 @@ class Asked(NamedTuple):
     rung: Rung = Rung.INTEGER
     whole: Callable[[], Part | None] = lambda: None
     number: int = 0
+    work: Work | None = None
 
 
 class Method(Protocol):

@@ -16,6 +16,7 @@ from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, Open
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 from discreet.intruder.bounds.shuttle.lattice_layout import Layout
 from discreet.intruder.bounds.shuttle.shuttle import Shuttle, bytes_needed
+from discreet.intruder.bounds.work import Work
 from discreet.intruder.witness.seen import Seen
 from discreet.release.release import Release
 from discreet.solver import Limit
@@ -66,6 +67,16 @@ class Found(NamedTuple):
         low, high, fit_low, fit_high = (ends[rows] for ends in tables)
         return Found(lower[rows], upper[rows], low, high, fit_low, fit_high, method)
 
+    def closer(self, rows: Ints, other: Found) -> Found:
+        """With further bounds of some of the cells, and what tables reach there."""
+        lower, upper, low, high, fit_low, fit_high = (end.copy() for end in self[:-1])
+        for least, more in ((low, other.seen_low), (fit_low, other.fit_low), (upper, other.upper)):
+            least[rows] = np.minimum(least[rows], more)
+        for most, more in ((high, other.seen_high), (fit_high, other.fit_high)):
+            most[rows] = np.maximum(most[rows], more)
+        lower[rows] = np.maximum(lower[rows], other.lower)
+        return Found(lower, upper, low, high, fit_low, fit_high, other.method)
+
     def seen(self, low: Ints, high: Ints) -> Found:
         """With what further tables of whole numbers show."""
         return self._replace(
@@ -106,6 +117,7 @@ class Part:
         self.release = release
         self._shuttle: Shuttle | None = None
         self._projection: Projection | None = None
+        self.looked = False  # for tables, in haste
 
     @cached_property
     def program(self) -> Program:
@@ -190,12 +202,20 @@ class Part:
         names = len(self.release.names)
         return cells <= MOST_PROJECTED and all(len(k.cell) == names for k in self.release.ranges)
 
-    def projection(self, most_bytes: int) -> Projection:
+    @cached_property
+    def step(self) -> int:
+        """Multiplications of a step of a projection."""
+        from discreet.intruder.bounds.projection.coordinates import Coordinates
+
+        return Coordinates.of(self.release).cost
+
+    def projection(self, most_bytes: int, work: Work | None = None) -> Projection:
         """The tables that fit, for linear bounds of any size."""
         if self._projection is None:
-            from discreet.intruder.bounds.projection.projection import Projection
+            from discreet.intruder.bounds.projection.projection import CENTER_STEPS, Projection
 
-            self._projection = Projection.of(self.release, *self.box(most_bytes))
+            most = CENTER_STEPS if work is None else min(work.left // self.step, CENTER_STEPS)
+            self._projection = Projection.of(self.release, *self.box(most_bytes), int(most))
         return self._projection
 
     def box(self, most_bytes: int) -> tuple[Ints, Ints]:
@@ -221,11 +241,12 @@ class Part:
         width: int | None,
         most_bytes: int,
         clock: Clock = UNLIMITED,
+        work: Work | None = None,
     ) -> Found:
-        """Linear bounds; with `width` only whether cells keep it."""
+        """Linear bounds; with `width` only whether cells keep it; as far as `work` goes."""
         from discreet.intruder.bounds.projection.reach import reach, reach_sums
 
-        projection = self.projection(most_bytes)
+        projection = self.projection(most_bytes, work)
         codes, inverse = np.unique(codes, axis=0, return_inverse=True)
         lower, upper = self._outer(names, codes, most_bytes)
         shape = self.release.axes.sizes
@@ -233,12 +254,12 @@ class Part:
         if len(names) == len(shape):
             order = np.argsort(places)
             cells = np.ravel_multi_index(tuple(codes[:, order].T.astype(np.int64)), shape)
-            found = reach(projection, cells, lower, upper, width, clock=clock)
+            found = reach(projection, cells, lower, upper, width, clock=clock, work=work)
         else:
             sizes = [shape[place] for place in places]
             every = unravel(np.arange(math.prod(shape)), shape)[:, places]
             group = lookup(codes, sizes, every)
-            found = reach_sums(projection, group, lower, upper, width, clock=clock)
+            found = reach_sums(projection, group, lower, upper, width, clock=clock, work=work)
         lower, upper = found.lower, found.upper
         if self._shuttle is not None:
             self._shuttle.narrow(names, codes, lower, upper)

@@ -116,10 +116,10 @@ class Cubes:
 
     def rows(self, cube: Ints) -> tuple[Ints, Ints]:
         """The rows that a cube moves, and by +1 or -1."""
-        from discreet._kernels.suppression import rows_of
+        from discreet._kernels.suppression import moved
 
         rows, signs = np.empty(4096, np.int64), np.empty(4096, np.int64)
-        found = max(0, rows_of(cube, self.layout, rows, signs))
+        found = max(0, moved(cube, self.layout, rows, signs))
         return rows[:found].copy(), signs[:found].copy()
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from discreet.intruder.bounds.integer import limits
 from discreet.intruder.bounds.method import Asked
 from discreet.intruder.bounds.methods import linear, shuttle
 from discreet.intruder.bounds.part import Found, Part
 from discreet.intruder.bounds.result import Rung
+from discreet.intruder.bounds.work import Work
 
 SPLITS = True
+STEPS = 10  # of projections for a cell, usually
+HASTE = 0.02  # of the usual work on tables, where there is much to do
 
 
 def bound(part: Part, asked: Asked) -> Found:
@@ -19,7 +24,7 @@ def bound(part: Part, asked: Asked) -> Found:
     if best == "integer":
         if asked.width is not None and asked.rung is Rung.LINEAR and linear.large(part):
             # programs of whole numbers would not be asked for
-            return part.by_projection(names, codes, asked.width, asked.most_bytes, asked.clock)
+            return projected(part, asked)
         branch = None
         if asked.among is None:
             branch = limits(len(part.program.cells.codes), asked.effort)
@@ -37,5 +42,24 @@ def by_shuttle(part: Part, asked: Asked) -> Found:
         return found
     if (found.upper - found.lower < asked.width).any():
         return found
+    work, shown = asked.work, asked.names == part.release.names
+    if work is None or asked.proof is None or not shown or _light(part, asked, work):
+        return projected(part, asked)
+    # where projections of all are heavy, only of those that no table shows to be wide enough
+    hasty = asked.proof._replace(effort=asked.proof.effort * HASTE)
+    found, part.looked = part.witnessed(found, asked.codes, hasty), True
+    rows = np.flatnonzero(
+        found.seen_high - np.minimum(found.seen_low, found.seen_high) < asked.width
+    )
+    if not len(rows):
+        return found
+    return found.closer(rows, projected(part, asked._replace(codes=asked.codes[rows])))
+
+
+def _light(part: Part, asked: Asked, work: Work) -> bool:
+    return STEPS * part.step * len(asked.codes) <= work.left
+
+
+def projected(part: Part, asked: Asked) -> Found:
     given = asked.names, asked.codes, asked.width, asked.most_bytes
-    return part.by_projection(*given, asked.clock)
+    return part.by_projection(*given, asked.clock, asked.work)

@@ -68,6 +68,11 @@ class Coordinates:
     def columns(self) -> int:
         return math.prod(self.shape[self.split :])
 
+    @property
+    def cost(self) -> int:
+        """Multiplications of a step."""
+        return math.prod(self.shape) * (self.rows + self.columns)
+
     @cached_property
     def released(self) -> NDArray[np.bool_]:
         """Which coordinates the margins tell."""

@@ -27,6 +27,7 @@ from discreet.intruder.bounds.projection.lanes import CoreLanes, Lanes, Program
 from discreet.intruder.bounds.projection.restarts import EVERY, Pace
 from discreet.intruder.bounds.projection.run import FITS, Run
 from discreet.intruder.bounds.projection.tasks import Reached, Task
+from discreet.intruder.bounds.work import Work
 from discreet.release.release import Release
 from discreet.table.table import Table
 
@@ -50,6 +51,7 @@ class Projection:
         high: Ints,
         start: Reals | None = None,
         pace: float = FIRST_STEP,
+        steps: int = CENTER_STEPS,
     ) -> None:
         c, self.pace = coordinates, pace
         self.coordinates, self.known = coordinates, known
@@ -57,12 +59,12 @@ class Projection:
         self._device = accelerator() if low.size >= LEAST_CELLS else None
         start = (low + high) / 2 if start is None else start
         self.center: Reals = c.composed(known / c.norms) + start - c.kept(start)
-        self._settle_center()
+        self._settle_center(steps)
 
     @classmethod
-    def of(cls, release: Release, low: Ints, high: Ints) -> Projection:
+    def of(cls, release: Release, low: Ints, high: Ints, steps: int = CENTER_STEPS) -> Projection:
         coordinates = Coordinates.of(release)
-        return cls(coordinates, coordinates.told(release), low, high)
+        return cls(coordinates, coordinates.told(release), low, high, steps=steps)
 
     def moved(self, release: Release, low: Ints, high: Ints) -> Projection:
         """Of another release, from here."""
@@ -77,13 +79,13 @@ class Projection:
         coordinates, known = self.coordinates.grown(tables, names, self.known)
         return Projection(coordinates, known, low, high, self.center, self.pace)
 
-    def _settle_center(self) -> None:
+    def _settle_center(self, steps: int) -> None:
         """A table that fits, to begin from."""
         lanes, every = self.lanes(1), np.arange(self.center.size)
         lanes.load([None], np.array([0]), np.ones(1), [None])
         pace = Pace(lanes)
         found, seen = lanes.look(every)
-        for _ in range(0, CENTER_STEPS, EVERY):
+        for _ in range(0, steps, EVERY):
             if found.outside[0] <= FITS / 10:
                 break
             pace.advance(lanes)
@@ -111,23 +113,43 @@ class Projection:
         *,
         warm: bool = False,
         clock: Clock = UNLIMITED,
+        work: Work | None = None,
+        share: float = 1,
     ) -> Reached:
         """Settle the tasks, some at a time on every core; what their tables reach elsewhere.
 
-        With `warm` each task keeps where it ended.
+        With `warm` each task keeps where it ended. A `share` of the `work` that is left is handed
+        out evenly: what a task leaves open does not depend on the number of cores.
         """
+        tasks, shares = self._shared(tasks, work, share)
         streams, most = self._streams(len(tasks))
         how = watched, steps, warm, most, clock
         runs = [Run(self, tasks[i::streams], *how) for i in range(streams)]
         with ThreadPoolExecutor(max(streams, PROVERS)) as pool:
             list(pool.map(Run.settle, runs))
             list(pool.map(self._prove, (task for run in runs for task in run.reached.tasks)))
+        if work is not None:
+            work.spend(shares, self.coordinates.cost)
         paces = [math.log(s) for run in runs for s in run.paces]
         if paces:
             self.pace = math.exp(float(np.median(paces)))
         low = np.minimum.reduce([run.reached.low for run in runs])
         high = np.maximum.reduce([run.reached.high for run in runs])
         return Reached(low, high, [task for run in runs for task in run.reached.tasks])
+
+    def _shared(
+        self, tasks: Sequence[Task], work: Work | None, share: float
+    ) -> tuple[Sequence[Task], list[Work]]:
+        """With a share of the work each; none where that is too little to look at all."""
+        if work is None or not tasks:
+            return tasks, []
+        shares = work.shares(len(tasks), self.coordinates.cost / share)
+        if shares[0].most < EVERY:
+            work.short = True
+            return [], []
+        for task, own in zip(tasks, shares, strict=True):
+            task.share = own
+        return tasks, shares
 
     def _prove(self, task: Task) -> None:
         """In whole numbers what the iteration says that no table reaches."""

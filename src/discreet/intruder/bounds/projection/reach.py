@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,11 @@ from discreet.intruder.bounds.projection.projection import MOST_STEPS, Projectio
 from discreet.intruder.bounds.projection.run import CLOSE
 from discreet.intruder.bounds.projection.tasks import Reals, Task
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
+from discreet.intruder.bounds.work import Work
 
 FALLING = 128  # cells that are sent down together
 RISING = 128  # up, at most
+HALF = 0.5  # of work that is limited, for the lower ends
 
 
 class Linear(NamedTuple):
@@ -76,6 +78,7 @@ def reach(
     steps: int = MOST_STEPS,
     warm: Warm | None = None,
     clock: Clock = UNLIMITED,
+    work: Work | None = None,
 ) -> Linear:
     """Of cells of the table, at their places in it, within ends that are known to hold.
 
@@ -90,7 +93,8 @@ def reach(
     def send(side: int, goals: Ints, at: Ints, sizes: Ints) -> None:
         ends = side < 0 or beta is None
         tasks = (warm or Warm()).begin(side, cells[at], goals[at], sizes, ends)
-        found = projection.run(tasks, cells, steps, warm=warm is not None, clock=clock)
+        how: Any = {"clock": clock, "work": work, "share": HALF if side < 0 else 1}
+        found = projection.run(tasks, cells, steps, warm=warm is not None, **how)
         if warm is not None:
             warm.end(side, cells[at], (*tasks, *found.tasks))
         np.minimum(least, found.low, out=least)
@@ -125,6 +129,7 @@ def reach_sums(
     beta: int | None = None,
     *,
     clock: Clock = UNLIMITED,
+    work: Work | None = None,
 ) -> Linear:
     """The same of sums of cells: `group` has for each cell the sum that it is in, or -1."""
     lower, upper = lower.copy(), upper.copy()
@@ -137,7 +142,8 @@ def reach_sums(
         goals = end if side < 0 or beta is None else np.minimum(lower + beta, upper)
         ends = side < 0 or beta is None
         tasks = [Task(members[i], side, goals[[i]], joined=True, ends=ends) for i in asked]
-        projection.run(tasks, np.zeros(0, np.int64), clock=clock)
+        share = HALF if side < 0 else 1
+        projection.run(tasks, np.zeros(0, np.int64), clock=clock, work=work, share=share)
         for row, task in zip(asked, tasks, strict=True):
             if task.bound is not None:
                 end[row] = task.bound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,7 @@ class Run:
         """The first that no table has answered yet."""
         while self.todo:
             task = self.todo.pop()
-            if not self._known(task):
+            if not self._known(task) and not (task.share and task.share.short):
                 return task
         return None
 
@@ -133,6 +133,8 @@ class Run:
     def _note(self, lane: int, task: Task, proven: float, spent: float, fits: bool) -> None:
         """What a lane says of its task."""
         task.steps += EVERY
+        if task.share is not None and not task.share.take(EVERY):
+            self.done[lane] = True  # unless it has come to something, it is left open
         if task.exact:
             task.value = -task.side * spent if fits else task.value
             task.reached = bool(fits and spent - proven <= CLOSE)
@@ -180,9 +182,9 @@ class Run:
         if near.all() or not near.any():
             near = np.arange(len(near)) < len(near) // 2
         start, pace = self.lanes.states(np.array([lane]))[0], float(self.lanes.step[lane])
+        given: Any = {"ends": task.ends, "start": start, "pace": pace, "share": task.share}
         for part in (~near, near):
-            cells, goals = task.cells[part], task.goals[part]
-            self.todo.append(Task(cells, task.side, goals, ends=task.ends, start=start, pace=pace))
+            self.todo.append(Task(task.cells[part], task.side, task.goals[part], **given))
 
 
 def _padded(count: int) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.projection.lanes import Program
+from discreet.intruder.bounds.work import Work
 
 Reals = NDArray[np.float64]
 
@@ -21,7 +22,7 @@ class Task:
     With `ends` a goal that no table reaches gives way to the next whole number; with `exact` the
     value itself is wanted. `bound` is proven: no table goes beyond; `force` is what proves it, or,
     where it was given up, what stood in the way. `start` is where the iteration begins, and ends,
-    with the step `pace`.
+    with the step `pace`. `share` is the steps that are left to it and to what it is split into.
     """
 
     cells: Ints
@@ -38,6 +39,7 @@ class Task:
     start: Reals | None = field(default=None, repr=False)
     pace: float | None = None
     force: Reals | None = field(default=None, repr=False)
+    share: Work | None = field(default=None, repr=False)
 
     @property
     def single(self) -> bool:
