@@ -53,6 +53,7 @@ docs: setup  ## the documentation as a site in site/
 
 bench: setup  ## rivals side by side, and slow proofs
 	$(BIN)/python -m pytest benchmarks -n 0 -s
+	$(BIN)/python -m pytest tests -m slow -n auto
 
 clean:
 	rm -rf .venv out site build dist

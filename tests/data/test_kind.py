@@ -308,3 +308,12 @@ def test_one_thing_is_said():
         load(CELLS, count="n", records=True)
     with pytest.raises(DataError, match="count='n' is for cells and crosstab='X'"):
         load(CELLS, count="n", crosstab="X")
+
+
+def test_columns_called_by_letters_are_no_counts():
+    """N after M is a variable; N beside Town and Sex is a number."""
+    rows = [[a, b, n] for a in "xy" for b in "uv" for n in (0, 1, 2)] * 2
+    letters = pd.DataFrame(rows, columns=["L", "M", "N"])
+    assert Microdata.read(letters).table().total == 24
+    with pytest.raises(WrongKind, match="called like a count"):
+        Microdata.read(letters.rename(columns={"L": "Town", "M": "Sex"}))

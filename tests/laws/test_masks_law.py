@@ -49,6 +49,7 @@ def test_a_broken_promise_is_seen(name, options, keys):
     assert mask.broken(file, replace(masked, data=data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options", "keys"), every_case())
 def test_links_are_right_as_often_as_they_say(name, options, keys):
     """A few hundred here; 2,000 of each in the benchmarks."""

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 from scipy.optimize import linprog
 
 from discreet.decision.law.decide import decide
@@ -86,6 +87,7 @@ def sparse_case(rng):
     return LawCase(table, table.dense(), margins, Policy.of(keys))
 
 
+@pytest.mark.slow
 def test_what_fractions_pass_is_wide_by_linear_programs(monkeypatch):
     """And what fails, fails by whole numbers."""
     monkeypatch.setattr(shares, "PATIENCE", 0)  # fewer integer programs, more to rest on fractions

@@ -47,6 +47,7 @@ def test_the_narrowest_counts_of_the_paper(nltcs, paper):
     assert found.upper.tolist() == found.fit_high.tolist() == [3] * 14
 
 
+@pytest.mark.slow
 def test_a_width_by_linear_bounds_has_its_rung(nltcs, paper):
     cells = nltcs.small().take(slice(0, 2_000, 100))
     found = Bounder(paper, rung=Rung.LINEAR).bounds(cells, width=3)
@@ -55,6 +56,7 @@ def test_a_width_by_linear_bounds_has_its_rung(nltcs, paper):
     assert set(found.status(3)) <= {Status.LINEAR, Status.SHARP}
 
 
+@pytest.mark.slow
 def test_more_than_the_paper(nltcs):
     """A few random counts once more, by other code, in tables that are added up."""
     found = {beta: len(closure(FOUND[str(beta)])) for beta in PAPER}

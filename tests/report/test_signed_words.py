@@ -161,5 +161,5 @@ def test_a_page_says_how_it_is_done_again(by_role):
     from dataclasses import replace
 
     page = replace(page_of(dc.assess(by_role, "Sex")), again={"command": "discreet <b>"})
-    assert "<code>discreet &lt;b&gt;</code>" in html_page(page)
+    assert "<span>discreet</span> <span>&lt;b&gt;</span>" in html_page(page)
     assert "To do this again" not in html_page(replace(page, again=None))

@@ -196,7 +196,13 @@ def _numbers(head: Head, name: str) -> bool:
 
 def _check_repeated(source: Source, head: Head, numbers: Sequence[str]) -> None:
     """Refuse cells that stand several times: in a row of 0 there is nobody."""
-    found = [name for name in numbers if _called_count(name) and not _ones(head, name)]
+    letters = sum(len(name.strip()) == 1 for name in head.rows.column_names)
+    series = letters > 2 and 2 * letters > len(head.rows.column_names)  # N after M, not a number
+    found = [
+        name
+        for name in numbers
+        if _called_count(name) and not _ones(head, name) and not (series and len(name) == 1)
+    ]
     if found:
         raise WrongKind(
             lambda say: (

@@ -109,6 +109,7 @@ MASKS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", MASKS)
 def test_links_are_right_as_often_as_said(mask):
     """Every other file is released whole, the others are samples of two thirds."""

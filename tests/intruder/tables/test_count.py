@@ -286,6 +286,7 @@ def test_nobody():
 # Estimates
 
 
+@pytest.mark.slow
 def test_twenty_estimates_of_the_czech_count():
     """Within three standard errors of 705,884 in at least 19 of 20, and unbiased over all."""
     release = all_margins(load("example:czech"), 4)

@@ -36,6 +36,7 @@ def some_mask(rng):
     )
 
 
+@pytest.mark.slow
 def test_margins_are_kept_on_100_files():
     rng = np.random.default_rng(1)
     moved = 0
