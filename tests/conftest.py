@@ -24,7 +24,6 @@ def pytest_collect_file():
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: a long proof, which make bench runs")
     config.addinivalue_line("markers", "nltcs: needs nltcs.csv in the folder DISCREET_DATA")
 
 
