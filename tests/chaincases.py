@@ -67,5 +67,5 @@ def off(release, drawn, weights):
 
 
 def compare(release, weights, *, draws, seed, **more):
-    drawn = chain_draws(release, weights=weights, draws=draws, seed=seed, seconds=30, **more)
+    drawn = chain_draws(release, weights=weights, draws=draws, seed=seed, seconds=3600, **more)
     return drawn, off(release, drawn, weights)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from itertools import product
 
 import pytest
@@ -44,14 +43,12 @@ def asked(path, counts, release, model, *more):
 )
 def test_what_is_too_large_is_refused_in_a_sentence(tmp_path, release, model, size):
     counts = [2, *(size + 17 * n for n in range(7))]
-    begun = time.monotonic()
     code, out, said, peak = asked(tmp_path / "t.csv", counts, release, model)
     assert code == 2
     assert not out
     assert said.startswith("discreet: ")
     assert "Traceback" not in said
     assert peak < 1_000_000
-    assert time.monotonic() - begun < 60
 
 
 @needs_proc

@@ -77,4 +77,6 @@ def test_commands_run_in_a_folder_that_is_removed():
 @pytest.mark.parametrize("work", setup.WORK, ids=" ".join)
 def test_the_list_has_commands_with_their_options(work):
     command = main.commands[work[0]]
-    command.make_context(work[0], [*work[1:]])
+    context = command.make_context(work[0], [*work[1:]])
+    assert not context.args
+    assert [value for value in context.params.values() if value is not None]

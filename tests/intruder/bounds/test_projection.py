@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from itertools import combinations
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from discreet.intruder.bounds.projection.lanes import Program as Cost
 from discreet.intruder.bounds.projection.projection import Projection
 from discreet.intruder.bounds.projection.reach import reach, reach_sums, values
 from discreet.intruder.bounds.result import Rung
+from discreet.intruder.bounds.work import Work
 from discreet.release.release import Release
 from oracle import fibre, letters, named, releases, small_tables
 from projectioncases import both_ways, random_release
@@ -177,3 +179,24 @@ def test_sums_of_products_are_exact():
         exact = sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
         assert dot(left, right) == exact
     assert dot(left[:0], right[:0]) == 0
+
+
+@pytest.mark.parametrize("seed", [5, 6, 10])
+def test_limited_work_leaves_the_same_open_on_any_number_of_cores(monkeypatch, seed):
+    """What a stream finds serves its own tasks: where work ends, streams are no matter of cores."""
+    _, release = random_release(seed)
+    for many in ("FALLING", "RISING"):
+        monkeypatch.setattr(f"discreet.intruder.bounds.projection.reach.{many}", 2)
+    found = []
+    for cores in (1, 2, 16):
+        monkeypatch.setattr(numba, "get_num_threads", lambda cores=cores: cores)
+        projection = Part(release).projection(1 << 30)
+        places, low, high = (
+            np.arange(projection.low.size),
+            *(end.ravel() for end in (projection.low, projection.high)),
+        )
+        work = Work(150.0 * projection.coordinates.cost * len(places))
+        reached = reach(projection, places, low, high, work=work)
+        found.append((*reached, work.left, work.short))
+    for other in found[1:]:
+        assert all(map(np.array_equal, other, found[0]))

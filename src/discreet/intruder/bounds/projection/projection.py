@@ -38,6 +38,7 @@ FIRST_STEP = 5.0
 MOST_STEPS = 20_000
 CENTER_STEPS = 20_000
 PROVERS = 4  # threads
+STREAMS = 4  # where work is limited
 
 
 class Projection:
@@ -97,13 +98,18 @@ class Projection:
         given = self.coordinates, self.center, self.low, self.high, count
         return CoreLanes(*given) if self._device is None else ArrayLanes(*given, *self._device)
 
-    def _streams(self, tasks: int) -> tuple[int, int]:
-        """Side by side, and how many lanes each has at most: cores, or the accelerator."""
+    def _streams(self, tasks: int, limited: bool) -> tuple[int, int]:
+        """Side by side, and how many lanes each has at most: cores, or the accelerator.
+
+        What one finds serves its own tasks only: where work is limited, so that this can decide
+        what is left open, they are as many on every machine.
+        """
         if self._device is not None:
             return 1, most_lanes(self.center.size, self._device[0])
         from numba import get_num_threads
 
-        return max(1, min(get_num_threads(), -(-tasks // LANES))), LANES
+        cores = STREAMS if limited else get_num_threads()
+        return max(1, min(cores, -(-tasks // LANES))), LANES
 
     def run(
         self,
@@ -122,7 +128,7 @@ class Projection:
         out evenly: what a task leaves open does not depend on the number of cores.
         """
         tasks, shares = self._shared(tasks, work, share)
-        streams, most = self._streams(len(tasks))
+        streams, most = self._streams(len(tasks), work is not None)
         how = watched, steps, warm, most, clock
         runs = [Run(self, tasks[i::streams], *how) for i in range(streams)]
         with ThreadPoolExecutor(max(streams, PROVERS)) as pool:
