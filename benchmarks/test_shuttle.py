@@ -2,7 +2,12 @@
 
 Hard because the lattice has 43 million nodes and the release is far from decomposable; easy in that
 counts fit in 16 bits. The rival is the plain shuttle of the reference folder beside DISCREET_DATA:
-one pass over memory for each of the 16 variables, 32-bit integers, both cores.
+one pass over memory for each of the 16 variables, 32-bit integers, both cores. Both are timed from
+the state in which the released sums are set, and the setting is stated apart.
+
+Where the time goes, in processor seconds: 2.3 by numba's own loops over
+lanes; 0.9 where what changes in a record is one mask, not a sum over lanes; 0.7 where sums inside a record are shuffles of its
+own lanes, not two transpositions of 32 records; 0.6 where records begin at a cache line.
 """
 
 import importlib.util
@@ -48,38 +53,69 @@ def case(rival):
     keys = cells @ digits
     order_of = np.argsort(keys)
     values = rival.lattice(keys[order_of], table.counts[order_of], 16)
-    order = rival.greedy_order(rival.widths(values, cells[table.counts <= 2], 16), 16)
+    order = rival.greedy_order(rival.critical_widths(values, cells[table.counts <= 2], 16), 16)
     listed = [[table.names[p] for p in range(16) if int(m) >> p & 1] for m in order[:LISTED]]
     return table, Release.margins(table, listed), order, values
 
 
-def test_full_run(rival, case):
+def test_full_run(rival, case, claim):
     _, release, order, values = case
-    Shuttle(release)
-    ours, settled = [], []
-    for _ in range(5):
-        start = time.perf_counter()
-        shuttle = Shuttle(release)
-        ours.append(time.perf_counter() - start)
-        settled.append(shuttle.settled_in)
     nodes = rival.subsets(16)
     released = np.zeros(1 << 16, bool)
     released[0] = True
     released[order[:LISTED]] = True
     rival.sweep(np.zeros(3, np.int32), np.zeros(3, np.int32), 1)
-    start = time.perf_counter()
-    lower, upper, sweeps = rival.shuttle(values, nodes, released, 16)
-    naive = time.perf_counter() - start
-    # both from a state in which the released sums are set
-    ratio = naive / min(settled)
+    Shuttle(release)
+    ours, settled, naive, setting = [], [], [], []
+    for turn in range(5):  # neighbours disturb
+        start = time.perf_counter()
+        shuttle = Shuttle(release)
+        ours.append(time.perf_counter() - start)
+        settled.append(shuttle.settled_in)
+        if turn < 2:
+            start = time.perf_counter()
+            lower, upper = set_state(values, nodes, released)
+            begun = time.perf_counter()
+            sweeps = settle(rival, lower, upper)
+            naive.append(time.perf_counter() - begun)
+            setting.append(begun - start)
+    ratio, whole = min(naive) / min(settled), (min(naive) + min(setting)) / min(ours)
+    apart = (
+        f"with the setting of the margins {min(ours):.2f} s to {min(naive) + min(setting):.1f} s, "
+        f"ratio {whole:.1f}"
+    )
     print(
-        f"\nNLTCS, {LISTED:,} margins: plain shuttle {naive:.1f} s ({sweeps} sweeps), "
-        f"Shuttle {min(settled):.2f} s ({shuttle.sweeps} sweeps), ratio {ratio:.1f} (at least 12); "
-        f"with the setting of the margins {min(ours):.2f} s, ratio {naive / min(ours):.1f}"
+        f"\nNLTCS, {LISTED:,} margins: plain shuttle {min(naive):.1f} s ({sweeps} sweeps), "
+        f"Shuttle {min(settled):.2f} s ({shuttle.sweeps} sweeps), ratio {ratio:.1f} (at least 25); "
+        f"{apart}"
     )
     for side, plain in zip(shuttle.arrays(), (lower, upper), strict=True):
         assert np.array_equal(side.transpose(range(15, -1, -1)).ravel(), plain)
-    assert ratio >= 12
+    claim(
+        "shuttle",
+        f"Bounds of 43 million sums, {LISTED:,} margins released",
+        ours=min(settled),
+        rival="plain shuttle (numba, both cores)",
+        theirs=min(naive),
+        size="3^16 sums",
+        memory=shuttle.data.nbytes / 2**20,
+        why=f"easy in that counts fit in 16 bits; {apart}",
+    )
+    assert ratio >= 25
+
+
+def set_state(values, nodes, released):
+    """What the plain shuttle begins with."""
+    known = released[nodes]
+    lower = np.where(known, values, 0).astype(np.int32)
+    return lower, np.where(known, values, values[-1]).astype(np.int32)
+
+
+def settle(rival, lower, upper):
+    sweeps = 0
+    while sum(rival.sweep(lower, upper, 3**digit) for digit in range(16)):
+        sweeps += 1
+    return sweeps
 
 
 def test_one_margin_more(case):

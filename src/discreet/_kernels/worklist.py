@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from discreet._kernels.shuttle import LANES, MOST_BITS, _changes, _settle_inside, _store
+from discreet._kernels.lanes import LANES
+from discreet._kernels.shuttle import MOST_BITS, changes, settle, settle_inside
 
 
 @njit(cache=True, nogil=True)
@@ -87,8 +88,8 @@ def propagate(
                     pending[batch[ahead]] &= ~inside
                     ahead += 1
                 look = look + 1 if look + 1 < len(queue) else 0
-            if _settle_inside(
-                words, batch, ahead, inner, inner_counts, size, crosswise, block, changed
+            if settle_inside(
+                data, words, batch, ahead, inner, inner_counts, size, crosswise, block, changed
             ):
                 for q in range(ahead):
                     if changed[q]:
@@ -103,13 +104,13 @@ def propagate(
                 continue
             step, count = steps[d], counts[d]
             base = r - r // step % (count + 1) * step
-            bits = _changes(data, base, step, count)
+            bits = changes(data, base, step, count)
             if not bits:
                 continue
             for q in range(count + 1):
                 if bits >> min(q, MOST_BITS) & 1:
                     number = _keep(data, base + q * step, saved, places, epochs, epoch, number)
-            _store(data, base, step, count)
+            settle(data, base, step, count)
             for q in range(count + 1):
                 x = base + q * step
                 if bits >> min(q, MOST_BITS) & 1:

@@ -20,13 +20,11 @@ from discreet.table.keys import Codes, unravel
 from discreet.table.table import Table
 
 MOST_BYTES = 4 << 30
+LINE = 64  # bytes of a cache line
 CONTRADICTION = (
     "no table fits the release: its margins and what is known of single cells contradict "
     "each other."
 )
-TILE = 3
-CLOCK = 1 << 24
-SHARE = 16
 Ints = NDArray[np.int64]
 
 
@@ -60,7 +58,7 @@ class Shuttle(Unpublished):
         check_size(self.layout, self.total, most_bytes)
         kind = np.uint16 if 2 * self.total < 1 << 16 else np.uint32
         layout = self.layout
-        self.data = np.zeros((layout.records, 2, LANES), kind)
+        self.data = _zeros(layout.records, kind)
         self.data[:, 1, : layout.size] = self.total
         self._targets = np.zeros(layout.records, np.int64)
         self._undo: dict[str, Any] | None = None
@@ -305,57 +303,26 @@ class Shuttle(Unpublished):
             data[record, 1, lane] = 0
 
     def _settle(self) -> int:
-        """Sweep chunks and tiles in turn until nothing changes; how many sweeps it took."""
-        from numba import parallel_chunksize
-
-        from discreet._kernels.shuttle import sweep_chunks, sweep_tiles
+        """Tighten every sum until nothing changes; how many sweeps it took."""
+        from discreet._kernels.shuttle import settle_all
 
         layout = self.layout
-        near, far = layout.outer[layout.split :], layout.outer[: layout.split]
-        rows = layout.records // layout.chunk
-        stamp = np.ones(layout.records, np.int64)
-        chunks = np.ones(rows, np.uint8)
-        tiles = np.ones(-(-layout.chunk // TILE), np.uint8)
-        seen_chunks = np.zeros((rows, len(near) + 1), np.int64)
-        seen_tiles = np.zeros((len(tiles), len(far)), np.int64)
-        clock, sweeps = 2, 0
-        # small shares of the work: some chunks take much longer than others
-        with parallel_chunksize(SHARE):
-            while chunks.any() or tiles.any():
-                sweep_chunks(
-                    self.data,
-                    self.data.view(np.uint64),
-                    stamp,
-                    layout.chunk,
-                    layout.steps(near),
-                    layout.counts(near),
-                    layout.steps(layout.inner),
-                    layout.counts(layout.inner),
-                    layout.size,
-                    chunks,
-                    seen_chunks,
-                    clock,
-                    tiles,
-                    TILE,
-                )
-                sweep_tiles(
-                    self.data,
-                    stamp,
-                    layout.chunk,
-                    rows,
-                    layout.steps(far),
-                    layout.counts(far),
-                    tiles,
-                    seen_tiles,
-                    clock + CLOCK,
-                    chunks,
-                    TILE,
-                )
-                clock += 2 * CLOCK
-                sweeps += 1
+        near, far, inner = (
+            (layout.steps(axes), layout.counts(axes))
+            for axes in (layout.outer[layout.split :], layout.outer[: layout.split], layout.inner)
+        )
+        sweeps = settle_all(self.data, layout.chunk, near, far, inner, layout.size)
         if crossed_in(self.data, layout.size):
             raise InconsistentRelease(CONTRADICTION)
         return sweeps
+
+
+def _zeros(records: int, kind: Any) -> NDArray[Any]:
+    """Records that begin at a cache line: a vector then lies in one."""
+    spare = LINE // np.dtype(kind).itemsize
+    room = np.zeros(records * 2 * LANES + spare, kind)
+    start = -(room.ctypes.data // room.itemsize) % spare
+    return room[start : start + records * 2 * LANES].reshape(records, 2, LANES)
 
 
 def crossed_in(data: NDArray[Any], size: int) -> bool:
