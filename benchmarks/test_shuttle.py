@@ -5,9 +5,9 @@ counts fit in 16 bits. The rival is the plain shuttle of the reference folder be
 one pass over memory for each of the 16 variables, 32-bit integers, both cores. Both are timed from
 the state in which the released sums are set, and the setting is stated apart.
 
-Where the time goes, in processor seconds: 2.3 by numba's own loops over
-lanes; 0.9 where what changes in a record is one mask, not a sum over lanes; 0.7 where sums inside a record are shuffles of its
-own lanes, not two transpositions of 32 records; 0.6 where records begin at a cache line.
+Where the time goes, in processor seconds: 2.3 by numba's own loops over lanes; 0.9 where what
+changes in a record is one mask, not a sum over lanes; 0.7 where sums inside a record are shuffles
+of its own lanes, not two transpositions of 32 records; 0.6 where records begin at a cache line.
 """
 
 import importlib.util

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from discreet._kernels.lanes import LANES, THREES, pair_changes, settle_pair, settle_threes
 from discreet._kernels.parallel import spread
+from discreet._kernels.shuttle_lanes import LANES, THREES, pair_changes, settle_pair, settle_threes
 
 MOST_BITS = 62
 TILE = 3

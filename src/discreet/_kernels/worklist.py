@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit
 
-from discreet._kernels.lanes import LANES
 from discreet._kernels.shuttle import MOST_BITS, changes, settle, settle_inside
+from discreet._kernels.shuttle_lanes import LANES
 
 
 @njit(cache=True, nogil=True)
