@@ -6,7 +6,7 @@ install = $(PYTHON) -m venv .venv && { $(PIP) uv && \
 	$(BIN)/uv pip install -q --python $(BIN)/python -c constraints.txt -e "$(1)" || \
 	$(PIP) --no-compile -e "$(1)"; }
 
-.PHONY: run test serve setup check style types suite docs bench clean
+.PHONY: run test serve setup check style types suite docs bench page clean
 
 run: .venv/ready  ## assess the embedded example and write its report
 	@mkdir -p out
@@ -35,6 +35,10 @@ setup: .venv/tools  ## virtual environment with everything pinned
 	@$(call install,.[test])
 	@touch .venv/ready .venv/server $@
 
+.venv/bench: pyproject.toml constraints.txt  # and the rivals
+	@$(call install,.[bench])
+	@touch .venv/ready .venv/server .venv/tools $@
+
 check: style types  ## style, layers, types
 
 style: setup
@@ -51,9 +55,12 @@ suite: setup
 docs: setup  ## the documentation as a site in site/
 	$(BIN)/mkdocs build --strict
 
-bench: setup  ## rivals side by side, and slow proofs
+bench: .venv/bench  ## rivals side by side, slow proofs, and the page
 	$(BIN)/python -m pytest benchmarks -n 0 -s
 	$(BIN)/python -m pytest tests -m slow -n auto
+
+page: .venv/bench  ## docs/benchmarks.md, on a quiet machine; LARGE=1 for the largest data too
+	$(BIN)/python -m pytest benchmarks -n 0 -m "claimed$(if $(LARGE),, and not large)"
 
 clean:
 	rm -rf .venv out site build dist

@@ -47,7 +47,7 @@ def people(tmp_path_factory):
     path.unlink()
 
 
-def test_counting_costs_little_more_than_the_query(people):
+def test_counting_costs_little_more_than_the_query(people, claim):
     """Ten million records, sixteen columns, half of them text: at most 1.3 times raw DuckDB.
 
     Easy, because the engine reduces the records to cells before Python sees any; hard, because
@@ -73,6 +73,12 @@ def test_counting_costs_little_more_than_the_query(people):
         f"\n{RECORDS:,} records to {len(table):,} cells: DuckDB {best[raw]:.2f} s, "
         f"Microdata.table {best[ours]:.2f} s, ratio {ratio:.2f} (at most 1.3)"
     )
+    claim(
+        "counting", "Ten million records become a table", ours=best[ours],
+        rival="DuckDB (the query alone)", theirs=best[raw], size=f"{len(table):,} cells",
+        why="The query leaves cells without labels and in no order; what we do besides is all "
+        "that differs.",
+    )  # fmt: skip
     assert ratio <= 1.3
 
 

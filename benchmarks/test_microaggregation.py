@@ -82,7 +82,7 @@ def by_passes(points, k):
     return groups
 
 
-def test_against_passes():
+def test_against_passes(claim):
     points = np.random.default_rng(1).normal(size=(8_000, 5))
     groups_of(points[:50], 3)
     start = time.process_time()
@@ -93,6 +93,11 @@ def test_against_passes():
     assert (quick == slow).all()
     ratio = (end - middle) / (middle - start)
     print(f"\n8,000 x 5: {middle - start:.2f} s, {ratio:.0f} times as fast as passes in numpy")
+    claim(
+        "masks of records", "MDAV of 8,000 records with 5 columns", ours=middle - start,
+        rival="passes over all records (numpy)", theirs=end - middle, size="groups of 3",
+        why="A tree finds the nearest and the farthest; the groups are the same.",
+    )  # fmt: skip
     assert ratio > 5
 
 

@@ -48,7 +48,7 @@ def rival():
     return module
 
 
-def test_all_margins_of_nltcs(nltcs, rival):
+def test_all_margins_of_nltcs(nltcs, rival, claim):
     widths(nltcs)
     ours = []
     for _ in range(3):
@@ -60,13 +60,18 @@ def test_all_margins_of_nltcs(nltcs, rival):
     first = np.argsort(keys)
     start = time.perf_counter()
     values = rival.lattice(keys[first], nltcs.counts[first], 16)
-    plain = rival.widths(values, cells[nltcs.counts <= 2], 16)
+    plain = rival.critical_widths(values, cells[nltcs.counts <= 2], 16)
     naive = time.perf_counter() - start
     print(
         f"\nNLTCS, {len(found):,} margins: plain {naive:.1f} s, found "
         f"{min(ours):.2f} s (at most 2), ratio {naive / min(ours):.1f}"
     )
     assert np.array_equal(found.width, plain[list(found.sets)])
+    claim(
+        "widths", "All 65,535 critical widths of the disability table", ours=min(ours),
+        rival="lattice of all 3^16 sums (numba)", theirs=naive, size="2^16 cells",
+        why="Only 3,152 cells are not zero; the lattice holds 43 million sums.",
+    )  # fmt: skip
     assert min(ours) <= 2
 
 
@@ -97,7 +102,7 @@ def by_definition(table, margin):
     return int((np.minimum(own, rest.min(0)) - lower).min())
 
 
-def test_order_3_of_53_variables():
+def test_order_3_of_53_variables(claim):
     rng = np.random.default_rng(53)
     sizes = rng.integers(2, 9, 53)
     codes = [np.minimum(rng.geometric(0.4, RECORDS), size) - 1 for size in sizes]
@@ -113,6 +118,11 @@ def test_order_3_of_53_variables():
         f"\n53 variables, {len(table):,} cells, {len(found):,} margins up to order 3: "
         f"{seconds:.1f} s, peak memory of this process {peak:,.0f} MiB"
     )
+    claim(
+        "widths", "Critical widths up to order 3 of 53 variables", ours=seconds,
+        size=f"{RECORDS:,} records", why="Nothing dense fits: the rival's lattice would have "
+        "10^38 sums.",
+    )  # fmt: skip
     assert len(found) == sum(math.comb(53, order) for order in (1, 2, 3))
     for margin in map(found.margin, (found.sets[60], found.sets[-1], *found.worst(3, 3))):
         assert found.of(margin) == by_definition(table, margin)

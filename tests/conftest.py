@@ -6,7 +6,7 @@ import hypothesis
 import pytest
 from _pytest.doctest import DoctestModule
 
-from databases import postgres  # noqa: F401 the fixture
+from databases import postgres, spark  # noqa: F401 the fixtures
 from discreet.data.examples import find_example
 from discreet.errors import DataError
 from discreet.table.load import load

@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import warnings
 from pathlib import Path
 from urllib.parse import quote
 
@@ -60,3 +61,99 @@ def _run(*command):
     """As the user postgres where we are root: the server refuses to run as root."""
     prefix = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     subprocess.run([*prefix, *map(str, command)], check=True, cwd="/", capture_output=True)
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A Spark session in this process, as small as it gets; one a worker."""
+    pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed: no java on the PATH, which Spark needs")
+    folder = tempfile.mkdtemp(prefix="discreet-spark-")
+    builder = pyspark.sql.SparkSession.builder.master("local[1]").appName("tests")
+    for name, value in SPARK.items():
+        builder = builder.config(name, value)
+    builder = builder.config("spark.sql.warehouse.dir", f"{folder}/warehouse")
+    builder = builder.config("spark.local.dir", folder)
+    session = builder.getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+SPARK = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.default.parallelism": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.session.timeZone": "Asia/Tokyo",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.log.level": "OFF",
+}
+# of each kind of column: its type in DuckDB, PostgreSQL and Spark
+KINDS = {
+    "text": ("VARCHAR", "text", "string"),
+    "padded": ("VARCHAR", "char(6)", "string"),
+    "small": ("TINYINT", "smallint", "tinyint"),
+    "integer": ("INTEGER", "integer", "int"),
+    "long": ("BIGINT", "bigint", "bigint"),
+    "number": ("DOUBLE", "double precision", "double"),
+    "single": ("FLOAT", "real", "float"),
+    "decimal": ("DECIMAL(12, 3)", "numeric", "decimal(12, 3)"),
+    "boolean": ("BOOLEAN", "boolean", "boolean"),
+    "date": ("DATE", "date", "date"),
+    "time": ("TIMESTAMP", "timestamp", "timestamp_ntz"),
+    "zoned": ("TIMESTAMPTZ", "timestamptz", "timestamp"),
+    "bytes": ("BLOB", "bytea", "binary"),
+}
+
+
+def in_duckdb(path, name, kinds, rows):
+    """A table in a DuckDB file."""
+    import duckdb
+
+    columns = ", ".join(f"{_quoted(column)} {KINDS[kind][0]}" for column, kind in kinds.items())
+    with duckdb.connect(path) as connection:
+        connection.execute(f"CREATE TABLE {name} ({columns})")
+        marks = ", ".join("?" * len(kinds))
+        for row in rows:
+            connection.execute(f"INSERT INTO {name} VALUES ({marks})", row)
+    return f"duckdb://{path}"
+
+
+def in_postgres(address, name, kinds, rows):
+    """A table in PostgreSQL, in place of one of that name."""
+    import psycopg
+
+    columns = ", ".join(f"{_quoted(column)} {KINDS[kind][1]}" for column, kind in kinds.items())
+    with psycopg.connect(address) as connection, connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE IF EXISTS {name}")
+        cursor.execute(f"CREATE TABLE {name} ({columns.replace('%', '%%')})", [])
+        marks = ", ".join(["%s"] * len(kinds))
+        cursor.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
+    return address
+
+
+def in_spark(session, name, kinds, rows):
+    """A view of a frame that the session holds."""
+    from pyspark.sql.types import StructField, StructType, _parse_datatype_string
+
+    fields = [
+        StructField(column, _parse_datatype_string(KINDS[kind][2]))
+        for column, kind in kinds.items()
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # pyspark closes no socket
+        session.createDataFrame(list(rows), StructType(fields)).createOrReplaceTempView(name)
+    return session
+
+
+def _quoted(name):
+    return '"' + name.replace('"', '""') + '"'

@@ -22,6 +22,7 @@ from discreet.report.html import write_html
 from discreet.risk.knowledge.ask import knowledge
 from discreet.risk.linkage.identification import identify
 from discreet.risk.uniques.uniques import uniques
+from discreet.spreading import workers
 from discreet.table.described import describe
 from discreet.table.formula import Formula
 from discreet.table.load import load
@@ -32,5 +33,5 @@ __all__ = [
     "Belief", "Codebook", "DisclosureError", "Formula", "Microdata", "Policy", "Release", "Table",
     "Verdict", "alternatives", "assess", "bounds", "compare", "count", "decide", "describe", "diff",
     "examples", "frontier", "identify", "knowledge", "load", "posterior", "publish", "uniques",
-    "widths", "write_html",
+    "widths", "workers", "write_html",
 ]  # fmt: skip

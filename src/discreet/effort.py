@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from discreet.errors import DisclosureError, Stopped
 
@@ -46,6 +47,13 @@ class Clock:
     def of(cls, seconds: Seconds) -> Clock:
         """A clock that begins now, unless one is given that already runs."""
         return seconds if isinstance(seconds, Clock) else cls(seconds)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"begun": self.spent}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Elsewhere it has run for as long, whatever the time is there."""
+        vars(self).update(state | {"begun": time.monotonic() - state["begun"]})
 
     @property
     def spent(self) -> float:

@@ -77,5 +77,9 @@ class OutputError(DisclosureError):
     """A file that cannot be written."""
 
 
+class WorkersLost(UserWarning):
+    """Workers that were to share the work and did not: the answer is the same, only later."""
+
+
 class ConvergenceWarning(UserWarning):
     """Draws that are not yet what they should be."""

@@ -1,18 +1,21 @@
+import contextlib
 import gc
 import sqlite3
+import stat
 import traceback
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import duckdb
 import pandas as pd
+import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.data.database import hidden
 from discreet.data.sources import open_source
-from discreet.errors import DataError
+from discreet.errors import DataError, DisclosureError
 from discreet.table.microdata import Microdata
 
 RECORDS = pd.DataFrame(
@@ -164,7 +167,7 @@ def test_a_file_name_is_shown_as_it_is():
     ("url", "table", "message"),
     [
         ("sqlite:///no/such.db", "t", "there is no sqlite database 'no/such.db'; check the path"),
-        ("mysql://h/db", "t", r"cannot open mysql://h/db: write sqlite:///FILE, duckdb:///FILE or"),
+        ("mysql://h/db", "t", r"cannot open mysql://h/db: write sqlite:///FILE, duckdb:///FILE, "),
         ("postgresql://h/db", None, r"postgresql://h/db is a database; name a table in it"),
     ],
 )
@@ -196,3 +199,46 @@ def test_a_driver_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     with pytest.raises(DataError, match=r"pip install 'discreet\[postgres\]'"):
         open_source("postgresql://h/db", table="t")
+
+
+def test_capitals_are_told_apart_whatever_the_collation(tmp_path, postgres):
+    """An engine that counts A and a as one would count otherwise than a file of the same."""
+    made = "CREATE TABLE loose (town {}, one int)"
+    rows = "INSERT INTO loose VALUES ('A', 1), ('a', 1), ('é', 1)"
+    with duckdb.connect(tmp_path / "x.duckdb") as connection:
+        connection.execute(made.format("varchar COLLATE nocase"))
+        connection.execute(rows)
+    with contextlib.closing(sqlite3.connect(tmp_path / "x.db")) as connection:
+        connection.execute(made.format("text COLLATE nocase"))
+        connection.execute(rows)
+        connection.commit()
+    with psycopg.connect(postgres) as connection:
+        kind = "provider = icu, locale = 'und-u-ks-level2', deterministic = false"
+        connection.execute(f"CREATE COLLATION loosely ({kind})")
+        connection.execute(made.format("text COLLATE loosely"))
+        connection.execute(rows)
+    try:
+        for url in (f"duckdb://{tmp_path}/x.duckdb", f"sqlite://{tmp_path}/x.db", postgres):
+            found = Microdata.read(url, table="loose", records=True).table(["town"])
+            assert found.variable("town").categories == ("A", "a", "é")
+            assert found.counts.tolist() == [1, 1, 1]
+    finally:
+        with psycopg.connect(postgres) as connection:
+            connection.execute("DROP TABLE loose; DROP COLLATION loosely")
+
+
+def test_memory_that_duckdb_may_use(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCREET_MEMORY", "300 MB")
+    with duckdb.connect(tmp_path / "x.duckdb") as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    asked = "SELECT current_setting('memory_limit'), current_setting('temp_directory')"
+    for source in (
+        open_source(f"duckdb://{tmp_path}/x.duckdb", table="t"),
+        open_source(RECORDS),
+    ):
+        limit, folder = source.records.get_backend().con.execute(asked).fetchone()
+        assert limit == "286.0 MiB"
+        assert stat.S_IMODE(Path(folder).parent.stat().st_mode) == 0o700
+    monkeypatch.setenv("DISCREET_MEMORY", "half")
+    with pytest.raises(DisclosureError, match="DISCREET_MEMORY is 'half'; give bytes, like"):
+        open_source(RECORDS)

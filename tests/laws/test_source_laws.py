@@ -10,16 +10,20 @@ import pandas as pd
 import polars as pl
 import psycopg
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import rdata
+from deltalake import write_deltalake
 
 import filewriters
+from databases import in_spark
 from discreet.data.codebook import Codebook
 from discreet.data.database import SCHEMES
 from discreet.data.readers import READERS, fixed, statistics
 from discreet.errors import DataError, DisclosureError
 from discreet.table.microdata import Microdata
 
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # pyspark closes no socket
 RNG = np.random.default_rng(1)
 PEOPLE = pd.DataFrame(
     {
@@ -69,6 +73,13 @@ def _dropped(address):
         connection.execute("DROP TABLE people")
 
 
+def spark(frame, folder, request):
+    known = frame.astype(object).where(frame.notna(), None)
+    rows = [tuple(row) for row in known.itertuples(index=False)]
+    session = request.getfixturevalue("spark")
+    return in_spark(session, "people", dict.fromkeys(frame.columns, "text"), rows)
+
+
 def in_r(frame):
     return frame.astype(pd.StringDtype("python")).reset_index(drop=True)
 
@@ -92,7 +103,19 @@ FILES = {  # how somebody else writes each kind of file
     ".parquet": lambda frame, path: frame.to_parquet(path),
     ".pq": lambda frame, path: pl.from_pandas(frame).write_parquet(path),
 }
-DATABASES = {"sqlite": sqlite, "duckdb": duck, "postgresql": postgres, "postgres": postgres}
+DATABASES = {
+    "sqlite": sqlite,
+    "duckdb": duck,
+    "postgresql": postgres,
+    "postgres": postgres,
+    "spark": spark,
+}
+FOLDERS = {
+    "delta": lambda frame, folder: write_deltalake(folder, pa.Table.from_pandas(frame)),
+    "partitioned": lambda frame, folder: pq.write_to_dataset(
+        pa.Table.from_pandas(frame), folder, partition_cols=["Town"]
+    ),
+}
 FRAMES = {
     "pandas": lambda frame: frame,
     "polars": pl.from_pandas,
@@ -104,7 +127,8 @@ FRAMES = {
 }
 # see tests/data; nothing writes .xlsb, and compressed text is text
 OTHERS = (*statistics.SUFFIXES, *fixed.SUFFIXES, ".xlsb")
-KINDS = [*(s for s in READERS if s not in OTHERS and s.count(".") == 1), *SCHEMES, *FRAMES]
+FILED = [suffix for suffix in READERS if suffix not in OTHERS and suffix.count(".") == 1]
+KINDS = [*FILED, *SCHEMES, "spark", *FRAMES, *FOLDERS]
 every_source = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -116,9 +140,12 @@ def read(tmp_path, request):
         table = None
         if kind in FRAMES:
             data = FRAMES[kind](frame)
-        elif kind in SCHEMES:
+        elif kind in DATABASES:
             data, table = DATABASES[kind](frame, tmp_path, request), "people"
-            data = data.replace("postgresql:", f"{kind}:")
+            data = data.replace("postgresql:", f"{kind}:") if isinstance(data, str) else data
+        elif kind in FOLDERS:
+            data = tmp_path / kind
+            FOLDERS[kind](frame, data)
         else:
             data = tmp_path / f"people{kind}"
             FILES[kind](frame, data)
@@ -164,7 +191,7 @@ def test_a_column_that_is_not_there_is_named_in_one_sentence(kind, read, book):
 @every_source
 def test_records_are_counted_where_there_are_none(kind, read):
     """Nobody is no table: a sentence says so, now or when it is counted."""
-    with pytest.raises(DataError, match=r"no rows|no record|empty|nobody"):
+    with pytest.raises(DataError, match=r"no rows|no record|empty|nobody|no file"):
         read(PEOPLE.astype("string").iloc[:0], kind).table()
 
 

@@ -142,24 +142,6 @@ def _slide(space: Space, x: Ints, cells: Ints, signs: Ints, size: int, rng: Any,
 
 
 @njit(cache=True, nogil=True)
-def _step(space: Space, x: Ints, cells: Ints, signs: Ints, size: int, rng: Any) -> bool:
-    """Metropolis: one step forward or back, accepted by the ratio of the weights."""
-    sign = 1 if rng.random() < 0.5 else -1
-    log = 0.0
-    for i in range(size):
-        c, new = cells[i], x[cells[i]] + sign * signs[i]
-        if new < space.low[c] or new > space.high[c]:
-            return False
-        if not space.flat:
-            log += space.logs[space.kind[c], new] - space.logs[space.kind[c], x[c]]
-    if log < 0 and rng.random() >= math.exp(log):
-        return False
-    for i in range(size):
-        x[cells[i]] += sign * signs[i]
-    return True
-
-
-@njit(cache=True, nogil=True)
 def _along(space: Space, low: Any, high: Any, length: int, p: Floats) -> float:
     """Weights of the solutions on a line, relative to the largest, and the log of their sum."""
     for t in range(length + 1):
@@ -322,12 +304,11 @@ def begin(fills: Fills, space: Space, tries: int, x: Ints, rng: Any) -> bool:
 @njit(cache=True, nogil=True)
 def run_moves(
     space: Space, moves: Moves, fills: Fills, x: Ints, wanted: Ints, slides: int, refills: float,
-    plain: bool, rng: Any, out: Any, tally: Ints,
+    rng: Any, out: Any, tally: Ints,
 ) -> None:  # fmt: skip
     """Rows of `out` are the wanted columns after so many slides and, on average, fills each.
 
-    `plain` takes single Metropolis steps instead of slides. `tally` counts slides, those that
-    changed the state, fills, and those accepted.
+    `tally` counts slides, those that changed the state, fills, and those accepted.
     """
     relations = fills.net.starts.size - 1
     queue, queued = np.empty(relations + 1, np.int64), np.zeros(relations, np.bool_)
@@ -342,10 +323,7 @@ def run_moves(
             m = int(rng.random() * count)
             cells = moves.cells[moves.starts[m] : moves.starts[m + 1]]
             signs = moves.signs[moves.starts[m] : moves.starts[m + 1]]
-            if plain:
-                tally[1] += _step(space, x, cells, signs, cells.size, rng)
-            else:
-                tally[1] += _slide(space, x, cells, signs, cells.size, rng, p)
+            tally[1] += _slide(space, x, cells, signs, cells.size, rng, p)
         tries = int(refills + rng.random())
         tally[2] += tries
         for _ in range(tries):

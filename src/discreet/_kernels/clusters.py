@@ -13,18 +13,34 @@ from discreet._kernels.parallel import spread
 from discreet._kernels.tiers import tiered
 
 SLIGHT = 1e-3  # a belief that entangles nobody
+MOST, SLOTS = 512, 2048  # neighbours that are told apart, and a hash table for them
+SPREADING = 0x9E3779B1
 
 
-@njit(cache=True, nogil=True)
-def _add(names: Any, sums: Any, size: int, name: int, value: float) -> Any:
-    for k in range(size):
-        if names[k] == name:
-            sums[k] += value
+@njit(cache=True, inline="always")
+def _add(found: Any, size: int, name: int, value: float) -> Any:
+    """Add to the sum of a name, of the first MOST that come; `slots` has the place of each."""
+    names, sums, slots = found
+    slot = (np.int64(name) * SPREADING) & (SLOTS - 1)
+    while slots[slot] >= 0:
+        if names[slots[slot]] == name:
+            sums[slots[slot]] += value
             return size
-    if size < names.size:
-        names[size], sums[size] = name, value
-        return size + 1
-    return size
+        slot = (slot + 1) & (SLOTS - 1)
+    if size == MOST:
+        return size
+    names[size], sums[size], slots[slot] = name, value, size
+    return size + 1
+
+
+@njit(cache=True, inline="always")
+def _place(found: Any, name: int) -> Any:
+    """Of a name among those that were added, -1 if it was not."""
+    names, _, slots = found
+    slot = (np.int64(name) * SPREADING) & (SLOTS - 1)
+    while slots[slot] >= 0 and names[slots[slot]] != name:
+        slot = (slot + 1) & (SLOTS - 1)
+    return slots[slot]
 
 
 @njit(cache=True, nogil=True)
@@ -53,7 +69,8 @@ def _cluster(
     each, strangers, to_strangers, to_record, most_held = strange
     starts, _, place, _ = released
     source_starts, by_source, holder, _ = sources
-    names, sums = np.empty(512, np.int64), np.empty(512)
+    names, sums, slots = np.empty(MOST, np.int64), np.empty(MOST), np.empty(SLOTS, np.int16)
+    found = (names, sums, slots)
     chosen = np.empty(columns, np.int64)
     taken, seen = min(columns, copies[0][i]), 0
     for c in range(taken):
@@ -61,6 +78,7 @@ def _cluster(
     held = each * to_record[i] / total[0][i]
     while seen < taken < columns:  # neighbours, then their neighbours
         size = 0
+        slots[:] = -1
         for c in range(seen, taken):
             if c > seen and chosen[c] == chosen[c - 1]:
                 continue
@@ -71,12 +89,12 @@ def _cluster(
                         f = by_source[k]
                         if q[f] > SLIGHT and not _among(chosen, taken, holder[f]):
                             both = q[e] * q[f] * copies[1][j]
-                            size = _add(names, sums, size, holder[f], both)
+                            size = _add(found, size, holder[f], both)
         if seen == 0:
             for k in most_held:
                 both = strangers * held * each * to_record[k] / total[0][k]
                 if k != i and both > SLIGHT:
-                    size = _add(names, sums, size, k, both)
+                    size = _add(found, size, k, both)
         seen = taken
         order = _falling(sums, size)
         for k in range(size):
@@ -87,16 +105,18 @@ def _cluster(
             taken += more
 
     size = 0
+    slots[:] = -1
     for c in range(taken):
         for e in range(starts[chosen[c]], starts[chosen[c] + 1]):
             if q[e] > SLIGHT:
-                size = _add(names, sums, size, place[e], q[e])
+                size = _add(found, size, place[e], q[e])
     order = _falling(sums, size)
-    members = np.empty(rows, np.int64)
+    members, first = np.empty(rows, np.int64), np.full(MOST, rows)
     many = 0
     for k in range(size):
         j = names[order[k]]
         more = min(rows - many, copies[1][j])
+        first[order[k]] = many
         for r in range(many, many + more):
             members[r] = j
         many += more
@@ -111,12 +131,13 @@ def _cluster(
         rest[c] = total[0][chosen[c]] - strangers * each * to_record[chosen[c]]
         alone -= each * to_strangers[chosen[c]]
         for e in range(starts[chosen[c]], starts[chosen[c] + 1]):
-            heard = 0.0
-            for r in range(many):
-                if members[r] == place[e]:
-                    weights[r, c] = w[e]
-                    empty[r] -= w[e] * told[e]
-                    heard += 1
+            heard, at = 0.0, _place(found, place[e])
+            r = first[at] if at >= 0 else rows
+            while r < many and members[r] == place[e]:
+                weights[r, c] = w[e]
+                empty[r] -= w[e] * told[e]
+                heard += 1
+                r += 1
             rest[c] -= heard * p[e] * total[0][chosen[c]]
     for r in range(many):
         empty[r] = max(empty[r], null[members[r]])
@@ -144,10 +165,10 @@ def _cluster(
         out[e] = p[e]
         if whole > 0:
             out[e] = min(p[e] * max(0.0, left) / max(own, p[e], TINY), 1.0)
-            for r in range(many):
-                if members[r] == place[e]:
-                    out[e] = links[r] / whole
-                    break
+            at = _place(found, place[e])
+            r = first[at] if at >= 0 else rows
+            if r < many:
+                out[e] = links[r] / whole
 
 
 def _cluster_steps(first: int, end: int, which: Any, released: Any, *given: Any) -> int:

@@ -113,6 +113,19 @@ def permanent_links(weights: Any, null: Any, outside: Any, strange: Any, strange
 
 
 @njit(cache=True, nogil=True)
+def _join(sets: Any, null: float, weights: Any, more: Any) -> None:
+    """Into `more`: ways to take every set of all records but the first, with one more row."""
+    for taken in range(sets.size):
+        more[taken] = sets[taken] * null
+    for i in range(1, weights.size):
+        w, one = weights[i], 1 << (i - 1)
+        if w > 0:
+            for start in range(one, sets.size, 2 * one):  # sets with record i
+                for taken in range(start, start + one):
+                    more[taken] += sets[taken - one] * w
+
+
+@njit(cache=True, nogil=True)
 def one_column(weights: Any, null: Any, outside: Any, strange: Any, strangers: float) -> Any:
     """As `permanent_links`, the probabilities of the first released record alone.
 
@@ -126,15 +139,8 @@ def one_column(weights: Any, null: Any, outside: Any, strange: Any, strangers: f
     for taken in range(full):
         before[0, taken] = nobody[taken << 1]
     for j in range(rows):
-        for taken in range(full):
-            before[j + 1, taken] = before[j, taken] * null[j]
-        for i in range(others):
-            w, one = weights[j, i + 1], 1 << i
-            if w > 0:
-                for taken in range(full):
-                    if taken & one:
-                        before[j + 1, taken] += before[j, taken ^ one] * w
-    links, after = np.zeros(rows), np.zeros(full)
+        _join(before[j], null[j], weights[j], before[j + 1])
+    links, after, more = np.zeros(rows), np.zeros(full), np.zeros(full)
     after[0] = 1.0
     whole = 0.0
     for j in range(rows - 1, -1, -1):
@@ -144,12 +150,8 @@ def one_column(weights: Any, null: Any, outside: Any, strange: Any, strangers: f
                 value += before[j, taken] * after[full - 1 - taken]
         links[j] = weights[j, 0] * value
         whole += links[j]
-        for taken in range(full - 1, -1, -1):  # smaller sets are still of the rows after
-            value = after[taken] * null[j]
-            for i in range(others):
-                if (taken >> i) & 1:
-                    value += after[taken ^ (1 << i)] * weights[j, i + 1]
-            after[taken] = value
+        _join(after, null[j], weights[j], more)
+        after, more = more, after
     for taken in range(full):
         whole += nobody[taken << 1 | 1] * after[full - 1 - taken]
     return links, whole

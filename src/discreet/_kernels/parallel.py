@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, wraps
+from functools import wraps
 from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
+
+from discreet.spreading.crew import cores
+from discreet.spreading.threads import side_by_side
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -22,8 +23,15 @@ def alone(kernel: Kernel) -> Kernel:
 
     @wraps(kernel)
     def run(*given: Any) -> Any:
+        from numba import get_num_threads, set_num_threads
+
         with _RUNNING:
-            return kernel(*given)
+            before = get_num_threads()
+            set_num_threads(min(before, cores()))
+            try:
+                return kernel(*given)
+            finally:
+                set_num_threads(before)
 
     return run  # type: ignore[return-value]
 
@@ -38,18 +46,10 @@ def spread(
     """
     from numba import get_num_threads
 
-    threads = min(get_num_threads(), length)
+    threads = min(get_num_threads(), cores(), length)
     if threads < 2 or length * each < ENOUGH:
         kernel(0, length, *given)
         return
     parts = -(-length // share) if share else min(length, PARTS * threads)
     ends = [length * part // parts for part in range(parts + 1)]
-    pool = _pool(os.getpid(), threads)
-    for part in [pool.submit(kernel, *span, *given) for span in pairwise(ends)]:
-        part.result()
-
-
-@cache
-def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """Threads of one process: those of another do not come along with a fork."""
-    return ThreadPoolExecutor(threads)
+    side_by_side(kernel, pairwise(ends), given, threads)

@@ -65,13 +65,33 @@ class Limits(NamedTuple):
     fixed: Ints
 
 
+class Guess(NamedTuple):
+    """What is known of sets whose counts are on disk, and what is thought of all others.
+
+    Counted are all sets of up to three vertices (`third[u, v]` are those that are not wide with u
+    and v), the sets that are `narrow`, with all that hold them, and `wide`, with all within them.
+    Any other is taken for wide if shift[order] + sum_v alone[v] + sum_uv together[u, v], about the
+    log of its least count over what it must be, is 0 or more. None has more than exp(most) cells.
+    """
+
+    alone: NDArray[np.float64]
+    together: NDArray[np.float64]
+    third: Ints
+    narrow: Ints
+    wide: Ints
+    shift: NDArray[np.float64]
+    cells: NDArray[np.float64]
+    most: float
+
+
 class Search(NamedTuple):
-    """All that stays the same from move to move."""
+    """All that stays the same from move to move; the guess has no vertices if rows are here."""
 
     rows: Rows
     memory: Memory
     extra: Extra
     limits: Limits
+    guess: Guess
 
 
 @njit(cache=True, inline="always")
@@ -210,6 +230,35 @@ def _counts(search, s):
 
 
 @njit(cache=True, nogil=True)
+def thought_wide(guess, s):
+    """Whether a set is wide, as far as its counts are known, else whether it looks so."""
+    thought, cells, rest = guess.shift[_size(s)], 0.0, s
+    while rest:
+        u = _lowest(rest)
+        rest &= rest - 1
+        thought += guess.alone[u]
+        cells += guess.cells[u]
+        later = rest
+        while later:
+            v = _lowest(later)
+            later &= later - 1
+            if guess.third[u, v] & s:
+                return False
+            thought += guess.together[u, v]
+    if cells > guess.most:
+        return False
+    if _size(s) <= 3:
+        return True
+    for other in guess.narrow:
+        if other & ~s == 0:
+            return False
+    for other in guess.wide:
+        if s & ~other == 0:
+            return True
+    return thought >= 0
+
+
+@njit(cache=True, nogil=True)
 def is_wide(search, s):
     """Whether a set has a count of beta or more at every watched row."""
     memory, beta = search.memory, search.limits.beta
@@ -226,6 +275,12 @@ def is_wide(search, s):
             memory.keys[i], memory.least[i] = s, memory.least[part]
             memory.used[KEYS] += 1
             return False
+    if len(search.guess.alone):
+        i = place(memory.keys, s)
+        memory.keys[i] = s
+        memory.least[i] = LARGEST if thought_wide(search.guess, s) else 0
+        memory.used[KEYS] += 1
+        return memory.least[i] >= beta
     _counts(search, s)
     i = place(memory.keys, s)
     if memory.least[i] < beta:  # no graph will ask for its counts

@@ -7,12 +7,14 @@ from typing import Any
 import click
 
 from discreet.cli.options import (
+    checkpoint_option,
     data_file,
     data_options,
     effort_options,
     large_option,
     read_data,
     read_policy,
+    workers_option,
 )
 from discreet.cli.sheets import MEASURE, measured, read_office, sheet_options
 from discreet.cli.showing import page_options, show, writable
@@ -23,6 +25,7 @@ from discreet.cli.showing import page_options, show, writable
     epilog='Example: discreet assess people.csv --release "Sex*Age + Age*Town" --html report.html',
 )
 @data_options
+@checkpoint_option
 @click.option(
     "--release",
     metavar="F",
@@ -46,6 +49,7 @@ from discreet.cli.showing import page_options, show, writable
 )
 @click.option("--against", metavar="FILE", help="Compare with the JSON of an earlier assessment.")
 @effort_options
+@workers_option
 @page_options
 @click.pass_context
 def assess_command(
@@ -73,6 +77,8 @@ def assess_command(
     if tables or measured(**columns):
         if export or against or large:
             raise click.UsageError("--export, --against and --large go with --release.")
+        if data.pop("checkpoint") is not None:
+            raise click.UsageError("--checkpoint goes with --release.")
         data |= columns | {"effort": effort, "seconds": seconds}
         _batch(ctx, release, tables, released, policy, changes, html, as_json, **data)
         return

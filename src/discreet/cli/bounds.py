@@ -15,6 +15,7 @@ from discreet.cli.options import (
     read_data,
     release_option,
     small_option,
+    workers_option,
 )
 from discreet.cli.showing import page_options, show, writable
 from discreet.intruder.bounds.methods import METHODS
@@ -37,6 +38,7 @@ from discreet.intruder.bounds.methods import METHODS
 @cells_option
 @small_option
 @effort_options
+@workers_option
 @click.option(
     "--beta",
     type=click.IntRange(1),

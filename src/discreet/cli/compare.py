@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import READING, data_options, read_policy
+from discreet.cli.options import READING, data_options, read_policy, workers_option
 from discreet.cli.showing import page_options, show, writable
 
 
@@ -19,13 +19,7 @@ from discreet.cli.showing import page_options, show, writable
 @click.option("--masks", required=True, metavar="FILE", help="TOML: masks, keys, users.")
 @click.option("--policy", metavar="FILE", help="TOML with the thresholds (discreet policy).")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Processes; the answer is the same for any number.",
-)
+@workers_option
 @click.option("--cache", metavar="FOLDER", help="Keep what was found of each mask: numbers only.")
 @click.option(
     "--out",
@@ -43,7 +37,6 @@ def compare_command(
     masks: str,
     policy: str | None,
     changes: tuple[str, ...],
-    workers: int,
     cache: str | None,
     out: str | None,
     intruder: str | None,
@@ -65,7 +58,6 @@ def compare_command(
         data["data"],
         plan,
         read_policy(policy, changes),
-        workers=workers,
         cache=cache,
         **reading(data, of_table=plan.of_table),
     )

@@ -13,8 +13,10 @@ from discreet.cli.options import (
     large_option,
     read_data,
     read_policy,
+    workers_option,
 )
 from discreet.cli.showing import page_options, show
+from discreet.cli.stored import frontier_on_disk, left_on_disk
 
 
 @click.command("frontier", epilog="Example: discreet frontier example:czech --beta 3 --json")
@@ -54,6 +56,7 @@ from discreet.cli.showing import page_options, show
 @large_option
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the searches.")
 @effort_options
+@workers_option
 @page_options
 def frontier_command(
     policy: str | None,
@@ -75,6 +78,11 @@ def frontier_command(
     office = read_policy(policy, changes) if policy or changes else None
     if options["beta"] and changes and not policy and all(c.startswith("bounds.") for c in changes):
         office = widths_alone().set(changes)
+    if (stored := left_on_disk(**data)) is not None:
+        best = frontier_on_disk(stored, policy=policy or changes, requests=requests, **options)
+        document = best.to_json() if as_json else None
+        show(best, html=html, document=document, data=data["data"])
+        return
     table = read_data(**data)
     wishes: Any = {key: options.pop(key) or () for key in ("first", "released", "never")}
     found = frontier(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli.options import Number, data_file, records_option
+from discreet.cli.options import Number, data_file, records_option, workers_option
 from discreet.cli.showing import page_options, show
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     help="How much less precise an intruder keeps the highest risk at or below this.",
 )
 @records_option
+@workers_option
 @page_options
 def identify_command(
     source: str,

@@ -76,6 +76,24 @@ def effort_options(command: Command) -> Command:
     )(command)
 
 
+def workers_option(command: Command) -> Command:
+    """Who does the work of a command that spreads it."""
+    return click.option(
+        "--workers",
+        metavar="N|ADDRESS",
+        expose_value=False,
+        callback=_hire,
+        help="So many at once, or the workers of a dask scheduler; the answer is the same.",
+    )(command)
+
+
+def _hire(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        from discreet.spreading import workers
+
+        ctx.with_resource(workers(value))
+
+
 release_option = click.option(
     "--release",
     "release",
@@ -209,6 +227,14 @@ def data_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+checkpoint_option = click.option(
+    "--checkpoint",
+    metavar="FOLDER",
+    help="Keep what is counted there, part by part, and go on from it after a failure; "
+    "confidential.",
+)
 
 
 def read_data(

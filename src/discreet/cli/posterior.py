@@ -18,6 +18,7 @@ from discreet.cli.options import (
     read_data,
     release_option,
     small_option,
+    workers_option,
 )
 from discreet.cli.showing import page_options, show
 
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is sampled.")
 @effort_options
+@workers_option
 @page_options
 def posterior_command(
     release: str,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from discreet.cli.completion import complete_data
-from discreet.cli.options import how_to_read
+from discreet.cli.options import checkpoint_option, how_to_read
 from discreet.cli.showing import page_options, show
 
 
@@ -46,6 +46,7 @@ from discreet.cli.showing import page_options, show
 @click.option("--codebook", metavar="FILE", help="TOML: categories, weights, sampling fraction.")
 @click.option("--table", metavar="NAME", help="Of a database or a file: its table, sheet or frame.")
 @how_to_read
+@checkpoint_option
 @page_options
 @click.pass_context
 def uniques_command(

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.checkpoint import Checkpoint
 from discreet.data.codebook import Codebook, Missing, Variable
 from discreet.data.encode import encode, places
 from discreet.data.figures import hint, thousands
+from discreet.data.fingerprint import free_name
+from discreet.data.grouping import grouped
 from discreet.data.order import NUMBER
 from discreet.data.source import Source, engine_errors
 from discreet.data.totals import Found, Totals, find_totals
@@ -32,16 +35,21 @@ class Counted:
     dropped: int = 0
 
 
-def count_records(source: Source, columns: Sequence[str], codebook: Codebook) -> Counted:
+def count_records(
+    source: Source,
+    columns: Sequence[str],
+    codebook: Codebook,
+    checkpoint: Checkpoint | None = None,
+) -> Counted:
     """The full cross-classification of `columns`; missing values as the codebook says."""
-    with engine_errors(source.name):
-        number = source.records.count()
-        query = source.records.group_by(list(columns)).aggregate(**{_free_name(columns): number})
-        cells = query.to_pyarrow()
+    name = free_name(columns)
+    cells = grouped(
+        source, source.records, columns, lambda rows: {name: rows.count()}, checkpoint
+    )  # fmt: skip
     if cells.num_rows == 0:
         raise DataError(f"{source.name} has no records; it needs at least one below its header.")
     counts = cells.column(len(columns)).to_numpy().astype(np.int64)
-    return _encode(source, cells.select(range(len(columns))), counts, codebook)
+    return encode_cells(source, cells.select(range(len(columns))), counts, codebook)
 
 
 def read_cells(
@@ -67,14 +75,14 @@ def read_cells(
     own = cells.select(range(len(columns)))
     found = None
     if totals != Totals.KEEP:
-        every = _encode(source, own, counts, replace(codebook, missing=Missing.CATEGORY))
+        every = encode_cells(source, own, counts, replace(codebook, missing=Missing.CATEGORY))
         beside = cells.select(range(len(columns), len(names)))
         found = find_totals(*_beside(source, every, beside, codebook), totals, source.name)
         if found is None and codebook.missing is Missing.CATEGORY:
             return every
     if found is not None:
         own, counts = own.filter(~found.rows), counts[~found.rows]
-    kept = _encode(source, own, counts, codebook)
+    kept = encode_cells(source, own, counts, codebook)
     return kept if found is None else _without(kept, found)
 
 
@@ -106,7 +114,7 @@ def _without(cells: Counted, found: Found) -> Counted:
 
 def check_rows(source: Source, columns: Sequence[str]) -> None:
     """Refuse two rows with the same values in all `columns`."""
-    number = _free_name(columns)
+    number = free_name(columns)
     with engine_errors(source.name):
         rows = source.records.group_by(list(columns)).aggregate(**{number: source.records.count()})
         found = rows.filter(rows[number] > 1).limit(1).to_pyarrow().to_pylist()
@@ -140,21 +148,13 @@ def choose_columns(
 def check_column(source: Source, name: str) -> None:
     """Refuse a column that is not there."""
     if name not in source.columns:
-        raise DataError(_no_column(name, source))
+        raise DataError(no_column(name, source))
 
 
-def _no_column(name: str, source: Source) -> str:
+def no_column(name: str, source: Source) -> str:
     near = difflib.get_close_matches(str(name), source.columns, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(source.columns[:10])}."
     return f"{source.name} has no column {name!r}; {hint}"
-
-
-def _free_name(columns: Sequence[str]) -> str:
-    taken = {name.lower() for name in columns}
-    name = "n"
-    while name in taken:
-        name += "_"
-    return name
 
 
 def whole_numbers(column: Any, name: str, where: str) -> NDArray[np.int64]:
@@ -208,7 +208,10 @@ def _integer(value: object) -> int | str:
     return int(number) if number == number.to_integral_value() else "not whole"
 
 
-def _encode(source: Source, cells: Any, counts: NDArray[np.int64], codebook: Codebook) -> Counted:
+def encode_cells(
+    source: Source, cells: Any, counts: NDArray[np.int64], codebook: Codebook
+) -> Counted:
+    """Cells of values, as codes; missing values as the codebook says."""
     columns = [
         encode(name, cells[name], codebook, source.orders.get(name, ()), source.name)
         for name in cells.column_names

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from discreet.data.engines import builtin, hold_memory
 from discreet.errors import DataError
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
@@ -33,14 +34,15 @@ def open_table(url: str, table: str | None) -> Any:
     scheme = parts[1].lower() if parts else ""
     if parts is None or scheme not in SCHEMES:
         raise DataError(
-            f"cannot open {shown}: write sqlite:///FILE, duckdb:///FILE or "
-            "postgresql://USER:PASSWORD@HOST/DATABASE."
+            f"cannot open {shown}: write sqlite:///FILE, duckdb:///FILE, "
+            "postgresql://USER:PASSWORD@HOST/DATABASE or spark://local/DATABASE."
         )
     if table is None:
         raise DataError(f"{shown} is a database; name a table in it (table=NAME, --table NAME).")
     try:
         connection = _connect(SCHEMES[scheme], parts[2])
         found = _find(connection, table)
+        found = None if found is None else comparable(found)
         names = [] if found is not None else connection.list_tables()
     except DataError:
         raise
@@ -70,6 +72,8 @@ def _connect(kind: str, rest: str) -> Any:
         path = _database_file(rest, kind)
         more = {"read_only": True} if kind == "duckdb" else {}
         connection = getattr(ibis, kind).connect(path, **more)
+        if kind == "duckdb":
+            hold_memory(connection)
     weakref.finalize(connection, connection.con.close)
     return connection
 
@@ -91,6 +95,64 @@ def _find(connection: Any, table: str) -> Any:
     if schema and name in connection.list_tables(database=schema):
         return connection.table(name, database=schema)
     return None
+
+
+def comparable(records: Any) -> Any:
+    """Records whose values are the same to every engine.
+
+    A collation can count A and a as one: such text is compared byte by byte, and `label` reads it
+    as text. Universal identifiers and addresses of the net are text.
+    """
+    texts = [name for name, kind in records.schema().items() if kind.is_uuid() or kind.is_inet()]
+    if texts:
+        records = records.mutate(**{name: records[name].cast("string") for name in texts})
+    engine = records.get_backend().name
+    if engine in _EXACT and (loose := _loose(records)):
+        records = records.mutate(**{name: _bytes(engine, records[name]) for name in loose})
+    return records
+
+
+_EXACT: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]] | None] = {  # how text is made bytes
+    "postgres": ("convert_to", ("string", "string"), ("UTF8",)),
+    "duckdb": ("encode", ("string",), ()),
+    "sqlite": None,
+}
+_POSTGRES = """
+SELECT a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_collation l ON l.oid = a.attcollation
+WHERE c.relname = ANY(%s) AND a.attnum > 0
+AND (t.typname = 'citext' OR l.collisdeterministic IS FALSE)"""
+_DECLARED = {  # what tables and views were made with
+    "duckdb": "SELECT sql FROM duckdb_tables() WHERE NOT internal "
+    "UNION ALL SELECT sql FROM duckdb_views() WHERE NOT internal",
+    "sqlite": "SELECT sql FROM sqlite_master",
+}
+
+
+def _loose(records: Any) -> list[str]:
+    """Columns of text that an engine may compare otherwise than byte by byte."""
+    import ibis.expr.operations as ops
+
+    connection, texts = records.get_backend(), []
+    for name, kind in records.schema().items():
+        if kind.is_string() or kind.is_unknown():
+            texts.append(name)
+    if connection.name == "postgres":
+        tables = [table.name for table in records.op().find(ops.DatabaseTable)]
+        with connection.con.cursor() as cursor:
+            cursor.execute(_POSTGRES, (tables,))
+            found = {name for (name,) in cursor.fetchall()}
+        return [name for name in texts if name in found]
+    rows = connection.con.execute(_DECLARED[connection.name]).fetchall()
+    return texts if any("collate" in (sql or "").lower() for (sql,) in rows) else []
+
+
+def _bytes(engine: str, column: Any) -> Any:
+    way = _EXACT[engine]
+    if way is None:
+        return column.cast("binary")
+    name, kinds, more = way
+    return builtin(name, kinds, "binary")(column.cast("string"), *more)
 
 
 def _secrets(rest: str) -> set[str]:

@@ -30,8 +30,11 @@ def remove_unfinished() -> None:
 
 
 @contextmanager
-def whole(path: str | Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends well."""
+def whole(path: str | Path, *, private: bool = False) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place when the block ends well.
+
+    What is `private` can be read by its owner alone.
+    """
     path = Path(path)
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -48,7 +51,7 @@ def whole(path: str | Path) -> Iterator[Path]:
     temporary = unfinished(Path(name))
     try:
         yield temporary
-        temporary.chmod(_mode(target))
+        temporary.chmod(0o600 if private else _mode(target))
         os.replace(temporary, target)
     except OSError as error:
         raise _refusal(path, error) from None

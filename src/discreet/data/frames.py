@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import sys
 from typing import Any
 
@@ -9,14 +11,31 @@ from discreet.errors import DataError
 
 
 def label(value: object) -> str:
-    """A value as the name of a category; missing values have none."""
+    """A value as the name of a category, the same from every engine; missing values have none.
+
+    >>> label(2.0), label(decimal.Decimal("1.50")), label(True), label(None)
+    ('2', '1.5', 'true', '')
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         return "" if value != value else str(int(value)) if value.is_integer() else str(value)
+    if isinstance(value, decimal.Decimal):
+        return _decimal(value)
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC)  # engines show it in zones of their own
     if isinstance(value, bytes):
         value = value.decode(errors="backslashreplace")
     return "" if value is None else str(value).strip()
+
+
+def _decimal(value: decimal.Decimal) -> str:
+    """Without zeros at its end: engines keep as many as the type has, or as were written."""
+    if not value.is_finite():
+        return "" if value.is_nan() else str(float(value))
+    text = format(value, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def plain(data: Any) -> tuple[Any, dict[str, tuple[str, ...]]]:

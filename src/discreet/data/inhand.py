@@ -18,6 +18,7 @@ import numpy as np
 from discreet.data.frames import label
 from discreet.data.kind import COUNTS, PERHAPS
 from discreet.data.source import engine_errors, from_arrow
+from discreet.data.spark import is_frame, is_session
 from discreet.data.telling import IDENTIFIERS, tokens
 from discreet.errors import DataError, WrongKind
 
@@ -53,6 +54,8 @@ def in_hand(data: Any, *, count: str | None = None, crosstab: str | None = None)
         return Handed(data.to_frame(data.name or "value"))
     if _is(data, "duckdb", "DuckDBPyRelation"):
         return Handed(data.to_arrow_table())
+    if is_session(data) or is_frame(data):
+        return Handed(data)
     if hasattr(data, "read") and not isinstance(data, type):
         return Handed(_from_open_file(data))
     if isinstance(data, np.ndarray):

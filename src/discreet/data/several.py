@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from discreet.data.codebook import Codebook, Entry
+from discreet.data.engines import own_duckdb
+from discreet.data.fingerprint import fingerprint
 from discreet.data.frames import label
 from discreet.data.layout import BESIDE
-from discreet.data.readers import suffix_of
-from discreet.data.source import Source, engine_errors, own_duckdb
+from discreet.data.readers import parquet, suffix_of
+from discreet.data.source import Source, engine_errors
 from discreet.errors import DataError
 
 LISTED = 3
 NO_CHANCE = 10  # records, from which two files with the same ones are copies
+MANY = 100_000  # records, from which the engine hashes them
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -53,11 +56,11 @@ def as_one(
     _check_same_records(sources, shown)
     codebook = _joined_books(sources)
     orders = _joined_orders(sources)
-    records = _union(sources, shown)
+    records = _union(sources, paths, shown)
     files = _listed(source.name for source in sources)
     told = f"{shown}: {len(sources)} files are read as one, {files}."
     notes = dict.fromkeys([told, *(note for source in sources for note in source.notes)])
-    return Source(records, shown, orders, codebook, tuple(notes))
+    return Source(records, shown, orders, codebook, tuple(notes), files=tuple(paths))
 
 
 def _check_copies(paths: Sequence[Path]) -> None:
@@ -87,16 +90,18 @@ def _check_same_records(sources: Sequence[Source], name: str) -> None:
         for rows, alike in sizes.items():
             seen: dict[str, Source] = {}
             for source in alike if len(alike) > 1 and rows >= NO_CHANCE else ():
-                if (other := seen.setdefault(_fingerprint(source), source)) is not source:
+                if (other := seen.setdefault(_fingerprint(source, rows), source)) is not source:
                     raise DataError(
                         f"{other.name} and {source.name} have the same {rows:,} records, so that "
                         "everybody in them would count twice; leave one out."
                     )
 
 
-def _fingerprint(source: Source) -> str:
+def _fingerprint(source: Source, rows: int) -> str:
     """Of the records, whatever their order and that of the columns."""
     columns, number = sorted(source.columns), "n"
+    if rows >= MANY:
+        return str(fingerprint(replace(source, files=(), ordered=False), columns))
     while number in {column.lower() for column in columns}:
         number += "_"
     records = source.records
@@ -167,13 +172,15 @@ def _inverse(entry: Entry) -> Mapping[str, str]:
     return {text: code for code, text in entry.labels.items()}
 
 
-def _union(sources: Sequence[Source], name: str) -> Any:
+def _union(sources: Sequence[Source], paths: Sequence[Path], name: str) -> Any:
     """All records in one engine, a file after the other; as text where types differ."""
-    connection = own_duckdb()
     columns = sources[0].columns
     schemas = [source.records.schema() for source in sources]
     kinds = {column: [schema[column] for schema in schemas] for column in columns}
     mixed = [column for column, found in kinds.items() if not _alike(found)]
+    if not mixed and str(suffix_of(paths[0])) in parquet.SUFFIXES and _as_named(paths, columns):
+        return parquet.view_of(paths).select(list(columns))
+    connection = own_duckdb()
     with engine_errors(name):
         for place, source in enumerate(sources):
             rows = source.records.select(list(columns)).to_pyarrow_batches()
@@ -183,6 +190,13 @@ def _union(sources: Sequence[Source], name: str) -> Any:
             connection.con.execute(f"{start} SELECT * FROM part")
             connection.con.unregister("part")
         return connection.table("records")
+
+
+def _as_named(paths: Sequence[Path], columns: Sequence[str]) -> bool:
+    """Do columns have the names that they have in the files?"""
+    import pyarrow.parquet as pq
+
+    return all(set(pq.read_schema(path).names) == set(columns) for path in paths)
 
 
 def _alike(kinds: Sequence[Any]) -> bool:

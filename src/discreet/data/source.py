@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-import sqlite3
-import sys
-import tempfile
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.data.files import unfinished
+from discreet.data.engines import error_kinds, reason
+from discreet.data.engines import own_duckdb as own_duckdb
 from discreet.errors import DataError
 
 if TYPE_CHECKING:
@@ -27,7 +24,8 @@ class Source:
     """An ibis table, the order of categories that its types carry, and what to call it.
 
     `codebook` is what the file says of itself (labels, missing codes), `notes` are sentences on how
-    it was read.
+    it was read. `files` are where the records come from, `version` is that of a table that has
+    versions, and `ordered` says whether its rows have numbers, as those of a file have.
     """
 
     records: Any
@@ -35,6 +33,9 @@ class Source:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     codebook: Codebook | None = None
     notes: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    version: str | None = None
+    ordered: bool = True
 
     def __post_init__(self) -> None:
         if self.codebook is not None:  # of columns that were taken out it says nothing
@@ -43,6 +44,11 @@ class Source:
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(self.records.columns)
+
+    @property
+    def engine(self) -> str:
+        """duckdb, postgres, pyspark or sqlite."""
+        return str(self.records.get_backend().name)
 
 
 class OnlyCapitals(DataError):
@@ -54,17 +60,10 @@ class OnlyCapitals(DataError):
 @contextmanager
 def engine_errors(name: str) -> Iterator[None]:
     """Whatever the engine says becomes one sentence."""
-    import duckdb
-    import pyarrow as pa
-    from ibis.common.exceptions import IbisError
-
-    kinds = [duckdb.Error, sqlite3.Error, pa.ArrowException, IbisError, ValueError]
-    if "psycopg" in sys.modules:
-        kinds.append(sys.modules["psycopg"].Error)
     try:
         yield
-    except tuple(kinds) as error:
-        raise DataError(f"cannot read {name}: {_sentence(str(error))}") from None
+    except error_kinds() as error:
+        raise DataError(f"cannot read {name}: {_sentence(reason(error))}") from None
 
 
 def _sentence(message: str) -> str:
@@ -108,14 +107,6 @@ def from_arrow(records: Any, orders: Mapping[str, tuple[str, ...]], name: str) -
         connection.con.register("records", records)
         orders = {column.strip(): order for column, order in orders.items()}
         return Source(connection.table("records"), name, orders)
-
-
-def own_duckdb() -> Any:
-    """A connection of its own; what does not fit in memory goes to the temporary folder."""
-    import ibis
-
-    spill = Path(tempfile.gettempdir()) / f"discreet-{uuid.uuid4().hex}"
-    return ibis.duckdb.connect(temp_directory=str(unfinished(spill)))
 
 
 def trimmed(names: Sequence[str]) -> list[str]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from discreet.data.database import ADDRESS, hidden, open_table
+from discreet.data import spark
+from discreet.data.database import ADDRESS, comparable, hidden, open_table
 from discreet.data.frames import plain
+from discreet.data.lake import check_whole, folder_source
 from discreet.data.readers import READERS, Reader, reader_of
 from discreet.data.readers.fixed import at_layout
 from discreet.data.several import as_one, files_in
@@ -20,7 +23,8 @@ KINDS = "a CSV, Parquet, Excel, OpenDocument, SPSS, Stata, SAS or R file"
 
 def open_source(data: object, *, table: str | None = None) -> Source:
     """Records from a path, a pattern or a folder of files, a list of paths, a database URL, a
-    frame, or an ibis table; `table` names the table of a database or of a file with several.
+    frame, an ibis table, or a Spark session; `table` names the table of a database, of a session
+    or of a file with several.
     """
     source = _opened(data, table)
     for note in source.notes:
@@ -29,8 +33,12 @@ def open_source(data: object, *, table: str | None = None) -> Source:
 
 
 def _opened(data: object, table: str | None) -> Source:
+    if isinstance(data, str) and spark.ADDRESS.match(data):
+        return spark.from_url(data, hidden(data), table)
     if isinstance(data, str) and ADDRESS.match(data):
-        return Source(open_table(data, table), repr(table))
+        return Source(open_table(data, table), repr(table), ordered=False)
+    if spark.is_session(data):
+        return spark.from_session(data, table)
     if isinstance(data, str | Path):
         return _from_path(Path(data), table)
     if isinstance(data, list | tuple) and data and all(isinstance(p, str | Path) for p in data):
@@ -40,6 +48,8 @@ def _opened(data: object, table: str | None) -> Source:
             f"a table name ({table!r}) goes with a database URL or a workbook, not with "
             f"{type(data).__name__}; leave it out."
         )
+    if spark.is_frame(data):
+        return spark.from_frame(data)
     return data if isinstance(data, Source) else _from_frame(data)
 
 
@@ -48,6 +58,13 @@ def _from_path(path: Path, table: str | None) -> Source:
         path, layout = at_layout(path)
         table = layout or table
     if path.is_dir():
+        if (lake := folder_source(path)) is not None:
+            if table is not None:
+                raise DataError(
+                    f"a table name ({table!r}) goes with a database URL or a workbook, not with "
+                    f"{hidden(str(path))!r}; leave it out."
+                )
+            return lake
         return _from_files(files_in(path), table, repr(hidden(str(path))))
     if not path.exists() and glob.has_magic(str(path)):
         found = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))]
@@ -65,6 +82,7 @@ def _from_files(paths: Sequence[Path], table: str | None, name: str | None = Non
         if path.is_dir() or not path.exists():
             what = "is a folder" if path.is_dir() else "is not there"
             raise DataError(f"{hidden(str(path))!r} {what}; name files.")
+    check_whole(paths)
     return as_one(paths, lambda path: _from_file(path, table), name)
 
 
@@ -85,8 +103,10 @@ def _from_file(path: Path, table: str | None = None) -> Source:
         raise DataError(f"cannot read {name}: {reason}; ask for the right to read it.") from None
     if empty:
         raise DataError(f"{name} is empty; it needs a header line and at least one record.")
+    notes = check_whole([path])
     with engine_errors(name):
-        return _read(reader, path, name, table, shown)
+        source = _read(reader, path, name, table, shown)
+    return replace(source, files=(path,), notes=(*source.notes, *notes))
 
 
 def _read(reader: Reader, path: Path, name: str, table: str | None, shown: str) -> Source:
@@ -104,5 +124,8 @@ def _from_frame(data: object) -> Source:
     import ibis
 
     if isinstance(data, ibis.expr.types.Table):
-        return Source(data, "the ibis table")
+        with engine_errors("the ibis table"):
+            if data.get_backend().name == "pyspark":
+                return spark.from_ibis(data)
+            return Source(comparable(data), "the ibis table", ordered=False)
     return from_arrow(*plain(data), "the frame")

@@ -17,6 +17,7 @@ PAGES = {
     "Choice": "discreet.report.choice:choice_page",
     "Compared": "discreet.report.compared:compared_page",
     "Comparison": "discreet.report.changes:changes_page",
+    "DecomposableFrontier": "discreet.report.decomposable:decomposable_page",
     "Described": "discreet.report.described:described_page",
     "Frontier": "discreet.report.frontier:frontier_page",
     "Identification": "discreet.report.identify:identify_page",

@@ -8,16 +8,25 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from sys import modules
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 PATIENCE = 2.0
 EVERY = 0.2
 CLEAR = "\r\x1b[K"
 WIDEST = 79
 T = TypeVar("T")
+Made = TypeVar("Made", covariant=True)
+
+
+class Counted(Protocol[Made]):
+    """Things one after the other, of which it is known how many there will be."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Made]: ...
 
 
 class Progress:
@@ -61,7 +70,7 @@ class Progress:
         _screen.end(self)
 
 
-def track(items: Sequence[T], what: str) -> Iterator[T]:
+def track(items: Counted[T], what: str) -> Iterator[T]:
     """The items; a line says how many are done and how long the rest may take."""
     with Progress(what, len(items)) as progress:
         for item in items:

@@ -18,6 +18,7 @@ import numpy as np
 from discreet.look.progress import track
 from discreet.look.result import Result
 from discreet.models.categories import Categories, Floats, check_at_least, check_fit
+from discreet.spreading import spread
 from discreet.table.table import Table
 
 PRIOR = 1.0  # of shares and responses: uniform Dirichlet distributions
@@ -71,12 +72,8 @@ class LatentClasses(Result):
         check_fit(table, "classes", classes, 1)
         check_at_least(1, starts=starts, trial=trial, iterations=iterations)
         cells = _Cells(table)
-        tried = []
-        for one in track(rng.spawn(starts), "starts"):
-            state = _State.start(cells, classes, one)
-            for _ in range(trial):
-                state = state.step()
-            tried.append(state)
+        found = spread(_tried, rng.spawn(starts), given=(cells, classes, trial))
+        tried = [_State.of(cells, *one) for one in track(found, "starts")]
         state = max(tried, key=lambda each: each.log_likelihood)
         done, gain = 0, np.inf
         while done < iterations and gain >= tolerance:
@@ -201,6 +198,16 @@ class _State:
         shares = rng.dirichlet(people.sum(0) + PRIOR)
         responses = self.cells.categories.draw(self.cells.has.T @ people + PRIOR, rng)
         return _State.of(self.cells, shares, responses)
+
+
+def _tried(
+    rng: np.random.Generator, cells: _Cells, classes: int, steps: int
+) -> tuple[Floats, Floats]:
+    """Shares and responses after so many steps from a random start."""
+    state = _State.start(cells, classes, rng)
+    for _ in range(steps):
+        state = state.step()
+    return state.shares, state.responses
 
 
 def _probabilities(categories: Categories, shares: Floats, responses: Floats) -> Floats:

@@ -20,6 +20,7 @@ from discreet.look.result import Result
 from discreet.models.categories import Categories, Floats, Ints, check_at_least, check_fit
 from discreet.models.compositions import MixedCells
 from discreet.models.membershipchain import MembershipChain
+from discreet.spreading import spread
 from discreet.table.table import Table
 
 STILL = 50  # sweeps with the parameters of the maximum, so that assignments fit them
@@ -79,17 +80,9 @@ class GradeOfMembership(Result):
         check_fit(table, "profiles", profiles, 2)
         check_at_least(1, chains=chains, warmup=warmup, climb=climb)
         check_at_least(4, draws=draws)
-        likelihood = _Likelihood.of(table, profiles)
-        found, logs = [], np.empty((chains, draws))
-        for place, one in enumerate(track(rng.spawn(chains), "chains")):
-            chain = MembershipChain.start(table, profiles, one)
-            for _ in range(warmup):
-                chain.sweep()
-            peak = likelihood.climb(chain.responses, chain.alpha, climb)
-            found.append(peak)
-            chain = MembershipChain.of(table, peak.responses, peak.alpha, one)
-            for draw, _ in enumerate(_every(chain, draws)):
-                logs[place, draw] = likelihood(chain.responses, chain.alpha)
+        given = table, _Likelihood.of(table, profiles), profiles, warmup, climb, draws
+        every = list(track(spread(_climbed, rng.spawn(chains), given=given), "chains"))
+        found, logs = [peak for peak, _ in every], np.array([values for _, values in every])
         best = max(found, key=lambda peak: peak.log_likelihood)
         order = np.argsort(-best.alpha, kind="stable")
         return cls(
@@ -205,6 +198,19 @@ class _Peak:
     alpha: Floats
     log_likelihood: float
     converged: bool
+
+
+def _climbed(
+    rng: np.random.Generator, table: Table, likelihood: _Likelihood, profiles: int, warmup: int,
+    climb: int, draws: int,
+) -> tuple[_Peak, list[float]]:  # fmt: skip
+    """The maximum that a chain from a random start climbs to, and draws from there on."""
+    chain = MembershipChain.start(table, profiles, rng)
+    for _ in range(warmup):
+        chain.sweep()
+    peak = likelihood.climb(chain.responses, chain.alpha, climb)
+    chain = MembershipChain.of(table, peak.responses, peak.alpha, rng)
+    return peak, [likelihood(chain.responses, chain.alpha) for _ in _every(chain, draws)]
 
 
 @dataclass(frozen=True, eq=False)

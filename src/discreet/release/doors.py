@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 from discreet.errors import DataError
 from discreet.release.release import Release
+from discreet.table.stored_table import StoredTable
 from discreet.table.table import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,11 +40,25 @@ def of_release(function: F) -> F:
 
 def of_table(function: F) -> F:
     """A function of a table: a release does not have it."""
+    return _of(function, (Table,))
+
+
+def of_any_table(function: F) -> F:
+    """A function of a table in memory or on disk."""
+    return _of(function, (Table, StoredTable))
+
+
+def _of(function: F, kinds: tuple[type, ...]) -> F:
     name = getattr(function, "__name__", "this")
 
     @wraps(function)
     def door(given: Any, *rest: Any, **options: Any) -> Any:
-        if not isinstance(given, Table):
+        if isinstance(given, StoredTable) and StoredTable not in kinds:
+            raise DataError(
+                f"{name} needs the table in memory, and this one is on disk; give a margin of it, "
+                "or all of it if it fits, as stored.loaded()."
+            )
+        if not isinstance(given, kinds):
             raise DataError(
                 f"{name} needs the table itself, not {type(given).__name__}: which counts are "
                 "small, only the custodian knows. Give the table first."

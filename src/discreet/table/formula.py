@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -180,3 +180,13 @@ def as_formula(formula: str | Formula | Iterable[Iterable[str]], names: tuple[st
         return Formula.parse(formula, names)
     margins = formula.margins if isinstance(formula, Formula) else formula
     return Formula.of(margins, names)
+
+
+def margin_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The variables of the one margin that a formula, or a plain name, stands for."""
+    if text in names:
+        return (text,)
+    margins = Formula.parse(text, names, files=False).margins
+    if len(margins) > 1:
+        raise FormulaError(f"{text!r} names {len(margins)} margins; name one, as in A*B.")
+    return margins[0]

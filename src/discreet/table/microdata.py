@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.data.bands import banded, check_numbers, merged
+from discreet.data.checkpoint import Checkpoint, as_checkpoint
 from discreet.data.codebook import Codebook
-from discreet.data.count import check_column, choose_columns, count_records
+from discreet.data.count import Counted, check_column, choose_columns, count_records
 from discreet.data.inhand import in_hand
 from discreet.data.kind import check_records
 from discreet.data.labelled import check_weight
+from discreet.data.margins import Limits, count_margins
 from discreet.data.roles import check_variables, named, nobodies
 from discreet.data.source import Source, engine_errors
 from discreet.data.sources import open_source
@@ -19,9 +21,11 @@ from discreet.data.totals import check_people
 from discreet.errors import DataError
 from discreet.look.notebook import Rows
 from discreet.look.result import Unpublished
+from discreet.table.cells import Cells
 from discreet.table.codings import with_impossible
+from discreet.table.formula import Formula, margin_names
 from discreet.table.read import books
-from discreet.table.table import Table, margin_names
+from discreet.table.table import Table
 
 
 @dataclass(frozen=True)
@@ -94,13 +98,18 @@ class Microdata(Unpublished):
         return left
 
     def table(
-        self, columns: str | Iterable[str] | None = None, *, impossible: object = None
+        self,
+        columns: str | Iterable[str] | None = None,
+        *,
+        impossible: object = None,
+        checkpoint: Checkpoint | str | Path | None = None,
     ) -> Table:
         """The cross-classification by `columns`, or by all; margins of it need no second look.
 
         Identifiers, weights, household numbers and free text are refused unless they are named.
         `impossible` are combinations that nobody can have, as in a codebook, or "none" if those
-        that look so can occur.
+        that look so can occur. `checkpoint` names a folder: what is counted is kept there part by
+        part, and is not counted again after a failure.
         """
         named_by_hand = columns is not None
         if isinstance(columns, str):
@@ -111,7 +120,8 @@ class Microdata(Unpublished):
         columns = choose_columns(self.source, columns, self.codebook)
         if both := [name for name in columns if name in self.without]:
             raise DataError(f"column {both[0]!r} is named, and left out; say one.")
-        cells = count_records(self.source, columns, self.codebook)
+        kept = as_checkpoint(checkpoint)
+        cells = count_records(self.source, columns, self.codebook, kept)
         if not named_by_hand:
             check_numbers(cells.variables, self.codebook, self.source.name)
         check_people(cells.variables, self.totals, self.source.name)
@@ -123,6 +133,85 @@ class Microdata(Unpublished):
             sampling_fraction=self.codebook.sampling_fraction,
         )
         return with_impossible(made, self.codebook, impossible, self.columns)
+
+    def margins(
+        self,
+        margins: str | Iterable[str | Iterable[str]],
+        *,
+        checkpoint: Checkpoint | str | Path | None = None,
+    ) -> tuple[Table, ...]:
+        """Several margins, each as `table` counts it: `"Sex*Ill + Age"`, or a list of margins.
+
+        One pass over the records counts many of them, and the full cross-classification is not
+        needed, which may be too large.
+
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"Sex": ["f", "m", "f"], "Ill": ["no", "no", "yes"]})
+        >>> Microdata.read(frame).margins("Sex + Ill")
+        (Table(Sex 2: 3 in 2 of 2 cells), Table(Ill 2: 3 in 2 of 2 cells))
+        """
+        found = self._counted(margins, Limits(), checkpoint)
+        made = [
+            Table(
+                cells.variables,
+                cells.codes,
+                cells.counts,
+                dropped=cells.dropped,
+                sampling_fraction=self.codebook.sampling_fraction,
+            )
+            for cells in found
+        ]
+        return tuple(with_impossible(each, self.codebook, None, self.columns) for each in made)
+
+    def cells(
+        self,
+        margins: str | Iterable[str | Iterable[str]],
+        *,
+        at_least: int = 1,
+        at_most: int | None = None,
+        checkpoint: Checkpoint | str | Path | None = None,
+    ) -> tuple[Cells, ...]:
+        """The cells of several margins whose counts are within limits; no others leave the engine.
+
+        They are lists of cells, not tables: what is left out is not zero.
+
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"Sex": ["f", "m", "f"], "Ill": ["no", "no", "yes"]})
+        >>> [cells.counts.tolist() for cells in Microdata.read(frame).cells("Sex + Ill", at_most=1)]
+        [[1], [1]]
+        """
+        found = self._counted(margins, Limits(at_least, at_most), checkpoint)
+        return tuple(Cells(cells.variables, cells.codes, cells.counts) for cells in found)
+
+    def _counted(
+        self,
+        margins: str | Iterable[str | Iterable[str]],
+        limits: Limits,
+        checkpoint: Checkpoint | str | Path | None,
+    ) -> list[Counted]:
+        if isinstance(margins, str):
+            margins = Formula.parse(margins, self.columns, files=False).margins
+        listed = [
+            margin_names(names, self.columns) if isinstance(names, str) else tuple(names)
+            for names in margins
+        ]
+        if not listed:
+            raise DataError("no margin is named; name at least one, as in A*B + C.")
+        for names in listed:
+            choose_columns(self.source, names, self.codebook)
+            if both := [name for name in names if name in self.without]:
+                raise DataError(f"column {both[0]!r} is named, and left out; say one.")
+        found = count_margins(
+            self.source, listed, self.codebook, limits, as_checkpoint(checkpoint)
+        )  # fmt: skip
+        for cells in found:
+            check_people(cells.variables, self.totals, self.source.name)
+            if not cells.counts.any() and limits.all:
+                raise DataError(
+                    f"every record of {self.source.name} has a missing value; count them as a "
+                    "category, or leave out the columns where they are."
+                )
+        return found
 
     def __len__(self) -> int:
         with engine_errors(self.source.name):

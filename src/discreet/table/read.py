@@ -59,7 +59,8 @@ def read_table(
     totals of others, unless `totals` is "drop" or "keep". Columns that are no variables, such as
     row numbers and percentages, are refused unless they are named, or left out by `without`.
     """
-    from discreet.table.table import Table, margin_names
+    from discreet.table.formula import margin_names
+    from discreet.table.table import Table
 
     handed = in_hand(data, count=count, crosstab=crosstab)
     if handed.count is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from discreet.data.codebook import Codebook, Variable
 from discreet.data.count import LARGEST_COUNT
 from discreet.data.frames import label
-from discreet.errors import DataError, FormulaError
+from discreet.errors import DataError
 from discreet.look.notebook import Rows
 from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.table.axes import OverAxes
 from discreet.table.cells import Cells
 from discreet.table.codings import Coding, recounted
-from discreet.table.formula import Formula
+from discreet.table.formula import margin_names
 from discreet.table.impossible import (
     Combination,
     Groups,
@@ -37,6 +37,9 @@ from discreet.table.impossible import (
     within,
 )
 from discreet.table.keys import Codes, Counts, keys, lookup, merge, unravel
+
+if TYPE_CHECKING:
+    from discreet.table.stored_table import StoredTable
 
 MOST_DENSE = 1 << 26
 MOST_AXES = 64  # of a numpy array
@@ -377,6 +380,12 @@ class Table(Result, OverAxes):
 
         write_table(self, path, count=count, zeros=zeros)
 
+    def store(self, folder: str | Path) -> StoredTable:
+        """Cells to a new folder, where tables too large for memory are kept too."""
+        from discreet.table.stored_table import store
+
+        return store(self, folder)
+
     def _dense_size(self) -> int:
         if self.size > MOST_DENSE:
             raise DataError(
@@ -384,16 +393,6 @@ class Table(Result, OverAxes):
                 "take a margin, or ask for its small or non-zero cells."
             )
         return self.size
-
-
-def margin_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The variables of the one margin that a formula, or a plain name, stands for."""
-    if text in names:
-        return (text,)
-    margins = Formula.parse(text, names, files=False).margins
-    if len(margins) > 1:
-        raise FormulaError(f"{text!r} names {len(margins)} margins; name one, as in A*B.")
-    return margins[0]
 
 
 def _shown(size: int) -> str:

@@ -4,7 +4,6 @@ import math
 from fractions import Fraction
 from itertools import combinations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +18,7 @@ from discreet.intruder.bounds.projection.reach import reach, reach_sums, values
 from discreet.intruder.bounds.result import Rung
 from discreet.intruder.bounds.work import Work
 from discreet.release.release import Release
+from discreet.spreading import workers
 from oracle import fibre, letters, named, releases, small_tables
 from projectioncases import both_ways, random_release
 
@@ -189,14 +189,14 @@ def test_limited_work_leaves_the_same_open_on_any_number_of_cores(monkeypatch, s
         monkeypatch.setattr(f"discreet.intruder.bounds.projection.reach.{many}", 2)
     found = []
     for cores in (1, 2, 16):
-        monkeypatch.setattr(numba, "get_num_threads", lambda cores=cores: cores)
-        projection = Part(release).projection(1 << 30)
-        places, low, high = (
-            np.arange(projection.low.size),
-            *(end.ravel() for end in (projection.low, projection.high)),
-        )
-        work = Work(150.0 * projection.coordinates.cost * len(places))
-        reached = reach(projection, places, low, high, work=work)
-        found.append((*reached, work.left, work.short))
+        with workers(cores):
+            projection = Part(release).projection(1 << 30)
+            places, low, high = (
+                np.arange(projection.low.size),
+                *(end.ravel() for end in (projection.low, projection.high)),
+            )
+            work = Work(150.0 * projection.coordinates.cost * len(places))
+            reached = reach(projection, places, low, high, work=work)
+            found.append((*reached, work.left, work.short))
     for other in found[1:]:
         assert all(map(np.array_equal, other, found[0]))

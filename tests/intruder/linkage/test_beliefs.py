@@ -147,9 +147,9 @@ def test_everybody_is_released_also_if_pruned():
 def test_threads_change_nothing(monkeypatch):
     from numba import get_num_threads, set_num_threads
 
-    from discreet.intruder.linkage import links
+    from discreet.intruder.linkage import solving
 
-    monkeypatch.setattr(links, "FEW", 0)
+    monkeypatch.setattr(solving, "FEW", 0)
     found = candidates(normal(np.random.default_rng(1), 80, 60, 2, 0.3))
     before, answers = get_num_threads(), []
     for many in (1, before):

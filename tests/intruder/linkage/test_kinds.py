@@ -272,7 +272,7 @@ def test_released_values_that_the_source_lacks_have_ranks_of_their_own():
 
 def test_pruning_finds_what_weighing_all_finds(monkeypatch):
     """Heaped ranks, labels with missing ones and blocks that go anywhere, a few pairs at a time."""
-    monkeypatch.setattr("discreet.intruder.linkage.blocking.BATCH", 500)
+    monkeypatch.setattr("discreet.intruder.linkage.search.BATCH", 500)
     rng = np.random.default_rng(17)
     many = 300
     y = pd.DataFrame({"r": np.where(rng.random(many) < 0.3, 0, rng.integers(0, 200, many))})

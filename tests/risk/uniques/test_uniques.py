@@ -162,7 +162,10 @@ def test_another_engine_says_the_same(tmp_path):
     asked = {"keys": KEYS, "weights": "w", "household": "home", "sensitive": "ill"}
     url = f"sqlite:///{tmp_path / 'people.db'}"
     found = uniques(url, table="people", **asked)
-    assert found.to_json() == uniques(PEOPLE, **asked).to_json()
+    wanted = uniques(PEOPLE, **asked).to_json()
+    for row in wanted["exposed"]:
+        del row["row"]  # a table of a database has no order
+    assert found.to_json() == wanted
     with pytest.raises(DataError, match="'ill' are string; give a column of numbers"):
         uniques(url, KEYS, table="people", weights="ill")
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.data.encoding import PACKED, as_utf8, find_encoding, packing
+from discreet.data.engines import own_duckdb
 from discreet.data.layout import Layout, find_layout, read_layout
-from discreet.data.source import Source, own_duckdb
+from discreet.data.source import Source
 from discreet.errors import DataError
 
 PLAIN = (".dat", ".fwf", ".asc", ".prn")

@@ -20,7 +20,8 @@ from discreet.data.encoding import (
     find_encoding,
     packing,
 )
-from discreet.data.source import Source, check_names, own_duckdb
+from discreet.data.engines import own_duckdb
+from discreet.data.source import Source, check_names
 from discreet.errors import DataError
 
 PLAIN = (".csv", ".tsv", ".txt", ".tab")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from discreet import spreading
 from discreet.data.codebook import Codebook
 from discreet.data.files import write_text
 from discreet.decision.compare.compared import MEANING, Compared
@@ -21,13 +22,14 @@ from discreet.decision.compare.tried import Tried
 from discreet.decision.law.assess import Provenance, file_hash, stamped
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, DisclosureError
+from discreet.look.progress import track
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.reading import read_file
 from discreet.table.load import load
 from discreet.table.read import the_codebook
 from discreet.table.table import Table
 
-Try = Callable[[Candidate], Tried]
+Trial = tuple[Callable[..., Tried], RecordFile | Table]  # how each mask is tried, and on what
 
 
 def compare(
@@ -35,7 +37,7 @@ def compare(
     masks: Plan | Mapping[str, Any] | str | Path,
     policy: Policy | None = None,
     *,
-    workers: int = 1,
+    workers: int | str | None = None,
     cache: str | Path | None = None,
     codebook: Codebook | str | Path | None = None,
     **reading: Any,
@@ -43,8 +45,9 @@ def compare(
     """Masks of a file of records, or of a table, side by side (Duncan et al. 2001).
 
     `masks` is a plan, its content, or a file of it. The intruder knows the plan's keys of everybody
-    (else the codebook's identifying variables), and the mask. `cache` is a folder for what was
-    found, numbers only. Further options are those of `load` or `read_file`.
+    (else the codebook's identifying variables), and the mask. `workers` try several at once, as in
+    `dc.workers`; without it, one after the other. `cache` is a folder for what was found, numbers
+    only. Further options are those of `load` or `read_file`.
 
     >>> import discreet as dc
     >>> masks = [{"method": "margins", "release": "Race*Income"}, {"method": "round", "base": 5}]
@@ -60,14 +63,15 @@ def compare(
     held: RecordFile | Table
     if plan.of_table:
         held = data if isinstance(data, Table) else load(data, codebook=codebook, **reading)
-        trial: Callable[..., Tried] = partial(try_table, held, plan=plan, policy=policy)
+        trial: Trial = partial(try_table, plan=plan, policy=policy), held
         made: Callable[..., Any] = partial(_remade_table, held, plan, policy)
     else:
         held = _file(data, plan, book, reading)
         plan = _known(plan, book, held)
-        trial = partial(try_file, held, plan=plan, act=rules.act)
+        trial = partial(try_file, plan=plan, act=rules.act), held
         made = partial(_remade_file, held, plan)
-    found = _all(plan, trial, workers, _drawer(cache, held, plan, policy))
+    with nullcontext() if workers is None else spreading.workers(workers):
+        found = _all(plan, trial, _drawer(cache, held, plan, policy))
     return Compared(
         tuple(found), plan, policy, rules.risk, rules.limit, _provenance(data, held), made
     )
@@ -106,36 +110,21 @@ def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:
     return replace(plan, keys=keys, sensitive=told)
 
 
-def _all(plan: Plan, trial: Try, workers: int, drawer: _Drawer) -> list[Tried]:
+def _all(plan: Plan, trial: Trial, drawer: _Drawer) -> list[Tried]:
     """In the plan's order; what fails says why and stops nothing."""
     found = {one.name: kept for one in plan.candidates if (kept := drawer.get(one))}
     open_ones = [one for one in plan.candidates if one.name not in found]
-    new = _attempts(trial, open_ones, workers)
+    new = track(spreading.spread(attempt, open_ones, given=trial), "masks tried")
     for one, tried in zip(open_ones, new, strict=True):
         drawer.put(one, tried)
         found[one.name] = tried
     return [found[one.name] for one in plan.candidates]
 
 
-def _attempts(trial: Try, candidates: list[Candidate], workers: int) -> list[Tried]:
-    from discreet.look.progress import track
-
-    what = "masks tried"
-    if workers == 1:
-        return [attempt(trial, one) for one in track(candidates, what)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where processes cannot be had, it goes on with one
-        from joblib import Parallel, delayed
-
-    tasks = [delayed(attempt)(trial, one) for one in candidates]
-    tried = Parallel(n_jobs=workers, return_as="generator")(tasks)
-    return [next(tried) for _ in track(candidates, what)]
-
-
-def attempt(trial: Try, candidate: Candidate) -> Tried:
+def attempt(candidate: Candidate, way: Callable[..., Tried], held: RecordFile | Table) -> Tried:
     """A mask that cannot be made is told, not raised."""
     try:
-        return trial(candidate)
+        return way(held, candidate)
     except DisclosureError as error:
         said = str(error)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -18,8 +18,8 @@ from discreet.masks.cellkey import cell_key as keyed
 from discreet.sheets.grouping import TOTAL, Grouping
 from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
-from discreet.table.formula import Formula, as_formula
-from discreet.table.table import Table, margin_names
+from discreet.table.formula import Formula, as_formula, margin_names
+from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

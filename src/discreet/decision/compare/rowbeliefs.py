@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from discreet.errors import DataError
 from discreet.intruder.posterior.chains.convergence import judge
 from discreet.intruder.posterior.result import tallied
 from discreet.solver import Limit, Program, Sums
+from discreet.spreading import in_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -132,12 +134,12 @@ def _drawn(seen: Seen, asked: Asked, least: Ints, most: Ints, rng: np.random.Gen
     walk = _Walk(seen, asked, least, most)
     starts = [walk.start(rng) for _ in range(CHAINS)]
     own = [np.random.default_rng(rng.integers(2**63, size=4)) for _ in starts]
-    for x, dice in zip(starts, own, strict=True):
-        walk.run(x, WARM, dice)
+    pairs = list(zip(starts, own, strict=True))
+    in_threads(partial(_run, walk, WARM), pairs)
     kept, sums = np.zeros((CHAINS, 0, len(asked.guarded)), np.int64), np.zeros(len(least))
     while True:
         more = max(FIRST, kept.shape[1])
-        new = [walk.run(x, more, dice) for x, dice in zip(starts, own, strict=True)]
+        new = in_threads(partial(_run, walk, more), pairs)
         kept = np.concatenate([kept, np.array([draws for draws, _ in new])], axis=1)
         sums += np.sum([added for _, added in new], axis=0)
         moves = CHAINS * kept.shape[1] * walk.apart
@@ -151,6 +153,11 @@ def _drawn(seen: Seen, asked: Asked, least: Ints, most: Ints, rng: np.random.Gen
     if found.problems:
         said += f", NOT CONVERGED: {'; '.join(found.problems)}"
     return Believed(sums / draws, tuple(beliefs), False, found.worst["error"], (said,))
+
+
+def _run(walk: _Walk, draws: int, chain: tuple[Ints, np.random.Generator]) -> tuple[Ints, Ints]:
+    x, rng = chain
+    return walk.run(x, draws, rng)
 
 
 class _Walk:

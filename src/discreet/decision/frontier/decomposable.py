@@ -7,26 +7,31 @@ form, so a move from one graph to the next is judged in microseconds (Dobra, Ero
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.decision.frontier.decomposable_memory import fresh_memory, with_own_memory, worths
+from discreet.decision.frontier.decomposable_memory import (
+    fresh_memory,
+    known_of,
+    memory_of,
+    no_guess,
+    with_own_memory,
+    worths,
+)
 from discreet.decision.frontier.decomposable_most import most_released
+from discreet.decision.frontier.decomposable_result import DecomposableFrontier, Restart
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, DisclosureError
 from discreet.intruder.bounds.bounder import bounds
-from discreet.look.result import Result
 from discreet.release.release import Release
-from discreet.table.cells import frame
+from discreet.spreading import spread
 from discreet.table.formula import Formula, as_formula
 from discreet.table.graph import Graph
 from discreet.table.lattice import bits
+from discreet.table.stored_table import StoredTable
 from discreet.table.table import Table
 
 if TYPE_CHECKING:
@@ -44,106 +49,8 @@ TRIANGULATIONS = 64
 FUEL_AT_LEAST = 100
 
 
-@dataclass(frozen=True)
-class Restart:
-    """One search: its seed, what it reached, after how many steps, and the best by step."""
-
-    seed: tuple[int, int]
-    value: float
-    steps: int
-    finished: bool
-    trace: tuple[tuple[int, float], ...] = field(repr=False)
-    near: tuple[int, ...] = field(repr=False)
-
-
-@dataclass(frozen=True, eq=False)
-class DecomposableFrontier(Result):
-    """The maximal margins of the best decomposable release found.
-
-    `at_most` is proven: no decomposable release with these limits has more margins (None where no
-    proof was tried). Restarts that are not `finished` were cut by the time limit; the answer to a
-    seed is the same every time as long as none is.
-
-    >>> import discreet as dc
-    >>> found = dc.frontiers.decomposable_frontier(dc.load("example:czech"), beta=3)
-    >>> str(found.formula), found.released, found.optimal
-    ('A*B*C*D*E + A*B*C*D*F', 47, True)
-    """
-
-    formula: Formula
-    released: int
-    by_order: dict[int, int]
-    min_width: int | None
-    beta: int
-    seed: int
-    value: float
-    restarts: tuple[Restart, ...] = field(repr=False)
-    at_most: int | None = None
-
-    @property
-    def reached(self) -> int:
-        """How many restarts reached the best value."""
-        return sum(bool(np.isclose(run.value, self.value, rtol=1e-9)) for run in self.restarts)
-
-    @property
-    def optimal(self) -> bool:
-        """Whether it is proven that no decomposable release has more margins."""
-        return self.released == self.at_most
-
-    @property
-    def finished(self) -> bool:
-        """Whether every restart ended by itself, not by the time limit."""
-        return all(run.finished for run in self.restarts)
-
-    @property
-    def trace(self) -> tuple[tuple[int, float], ...]:
-        """The best value by step, of the restart whose release this is."""
-        return max(self.restarts, key=lambda run: run.value).trace
-
-    def __repr__(self) -> str:
-        possible = 2 ** len(self.formula.names) - 1
-        width = "" if self.min_width is None else f", narrowest width {self.min_width}"
-        proof = "proven best, " if self.optimal else ""
-        return (
-            f"DecomposableFrontier({self.released:,} of {possible:,} margins, "
-            f"{len(self.formula)} maximal{width}: {proof}"
-            f"{self.reached} of {len(self.restarts)} restarts)"
-        )
-
-    def to_frame(self, kind: str = "pandas") -> Any:
-        """One row a maximal margin."""
-        margins = self.formula.margins
-        columns = {"margin": list(map("*".join, margins)), "order": list(map(len, margins))}
-        return frame(columns, kind)
-
-    def plot(self, **options: Any) -> Any:
-        """The best found by step, a line a restart."""
-        from discreet.look.frontiercharts import trace_chart
-
-        measure = "margins" if self.value == self.released else "worth"
-        traces = [run.trace for run in self.restarts]
-        return trace_chart(traces, **{"measure": measure, "at_most": self.at_most} | options)
-
-    def to_json(self) -> dict[str, Any]:
-        """The document that `discreet frontier --json` prints."""
-        return {
-            "released": self.released,
-            "listed": None,
-            "by_order": {str(order): n for order, n in self.by_order.items()},
-            "frontier": [list(margin) for margin in self.formula.margins],
-            "min_width": self.min_width,
-            "certified": True,
-            "beta": self.beta,
-            "at_most": self.at_most,
-            "seed": self.seed,
-            "restarts": len(self.restarts),
-            "reached": self.reached,
-            "finished": self.finished,
-        }
-
-
 def decomposable_frontier(
-    table: Table,
+    table: Table | StoredTable,
     *,
     beta: int = 3,
     small: int = 2,
@@ -160,7 +67,7 @@ def decomposable_frontier(
     All one-way margins are in, and those of `first`. `weights` gives margins, as bit sets, another
     worth than 1; `max_order` limits the variables of a margin. Each restart cools down again and
     again, and ends when it reaches what is proven to be the most, or finds nothing better for
-    long, or has taken so many steps.
+    long, or has taken so many steps. A table on disk is searched there if it is too large to load.
 
     >>> from discreet.table.load import load
     >>> decomposable_frontier(load("example:czech"), beta=3)
@@ -176,18 +83,22 @@ def decomposable_frontier(
             f"{'*'.join(long[0])} is to be released first, but it has {len(long[0])} variables and "
             f"max_order is {order}; raise max_order or leave it out."
         )
+    if isinstance(table, StoredTable):
+        if not table.fits:
+            return _on_disk(
+                table, kept, beta, small, restarts, effort, seconds, seed, weights, order
+            )
+        table = table.loaded()
     search = _search(table, small, beta, order, kept, weights)
-    _compile(search)
+    compile_kernels(search)
     clock, steps = Clock.of(seconds), Effort(effort).of(STEPS * k)
     start = _start(search, kept, seed)
     at_most = None if weights else most_released(search, k)
     goal = inf if at_most is None else float(at_most)
 
-    def run(i: int) -> Restart:
-        return _restart(with_own_memory(search), start, (seed, i), steps, clock, goal)
-
-    with ThreadPoolExecutor(min(restarts, os.cpu_count() or 1)) as pool:
-        runs = tuple(pool.map(run, range(restarts)))
+    given = (known_of(search), start, steps, clock, goal)
+    seeds = [(seed, i) for i in range(restarts)]
+    runs = tuple(spread(restart, seeds, given=given, threads=True, memory=memory_of(search)))
     best = max(runs, key=lambda run: run.value)
     formula = Formula(table.names, Graph(best.near).cliques())
     by_order = formula.by_order()
@@ -195,6 +106,24 @@ def decomposable_frontier(
     _confirm(table, formula, small, width, beta)
     return DecomposableFrontier(
         formula, sum(by_order.values()), by_order, width, beta, seed, best.value, runs, at_most
+    )
+
+
+def _on_disk(table: StoredTable, kept: Formula, *rest: Any) -> DecomposableFrontier:
+    from discreet.decision.frontier.decomposable_stored import stored_frontier
+
+    beta, small, restarts, effort, seconds, seed, weights, order = rest
+    return stored_frontier(
+        table,
+        kept,
+        beta=beta,
+        small=small,
+        restarts=restarts,
+        effort=Effort(effort),
+        clock=Clock.of(seconds),
+        seed=seed,
+        weights=weights,
+        order=order,
     )
 
 
@@ -233,7 +162,7 @@ def _search(
     )
     fixed = np.array(kept.graph.neighbours, np.int64)
     extra = worths(weights or {}, len(table.names))
-    return Search(rows, fresh_memory(rows), extra, Limits(beta, order, fixed))
+    return Search(rows, fresh_memory(rows), extra, Limits(beta, order, fixed), no_guess())
 
 
 def _start(search: Search, kept: Formula, seed: int) -> tuple[int, ...]:
@@ -245,7 +174,7 @@ def _start(search: Search, kept: Formula, seed: int) -> tuple[int, ...]:
             f"{search.limits.beta}; lower beta, or merge categories."
         )
     narrow = -1
-    for near in _triangulations(kept.graph, np.random.default_rng(seed)):
+    for near in triangulations(kept.graph, np.random.default_rng(seed)):
         width = _min_width(search, near)
         too_long = any(s.bit_count() > search.limits.order for s in Graph(near).cliques())
         if not too_long and (width is None or width >= search.limits.beta):
@@ -258,7 +187,7 @@ def _start(search: Search, kept: Formula, seed: int) -> tuple[int, ...]:
     )
 
 
-def _triangulations(graph: Graph, rng: np.random.Generator) -> Iterable[tuple[int, ...]]:
+def triangulations(graph: Graph, rng: np.random.Generator) -> Iterable[tuple[int, ...]]:
     """The graph, if it is chordal; else chordal graphs with few edges more."""
     if graph.is_chordal:
         yield graph.neighbours
@@ -288,7 +217,7 @@ def _state(search: Search, near: Sequence[int]) -> State:
     return state
 
 
-def _compile(search: Search) -> None:
+def compile_kernels(search: Search) -> None:
     """Have the kernels compiled, once for all, before the clock starts."""
     from discreet._kernels.chordal import anneal, polish
     from discreet._kernels.watched_counts import FUEL, are_wide
@@ -300,10 +229,10 @@ def _compile(search: Search) -> None:
     anneal(search, state, 0.0, 0.0, state.near, np.zeros((1, 5)), orders, 0, 1.0, 1.0, SHARES, inf)
 
 
-def _restart(
+def restart(
+    seed: tuple[int, ...],
     search: Search,
     start: tuple[int, ...],
-    seed: tuple[int, int],
     steps: int,
     clock: Clock,
     goal: float,
@@ -311,6 +240,7 @@ def _restart(
     from discreet._kernels.chordal import anneal, polish, worth_of
     from discreet._kernels.watched_counts import FUEL
 
+    search = with_own_memory(search)
     k, rng = len(start), np.random.default_rng(seed)
     orders = rng.permuted(np.tile(np.arange(k), (ORDERS, 1)), axis=1)
     fuel = max(FUEL_AT_LEAST, 10_000_000 // max(len(search.rows.counts), 1))  # tenths of a second

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.errors import DisclosureError
 
 if TYPE_CHECKING:
-    from discreet._kernels.watched_counts import Extra, Memory, Rows, Search
+    from discreet._kernels.watched_counts import Extra, Guess, Memory, Rows, Search
 
 MOST_BYTES = 1 << 30  # of counts that one restart keeps
 
@@ -36,6 +36,27 @@ def fresh_memory(rows: Rows) -> Memory:
         bins=np.zeros(bins, np.int64),
         sums=np.zeros(bins, np.int64),
     )
+
+
+def no_guess() -> Guess:
+    """For a search whose rows are all here."""
+    from discreet._kernels.watched_counts import Guess
+
+    reals, sets = np.empty(0), np.empty(0, np.int64)
+    square = np.empty((0, 0))
+    return Guess(reals, square, square.astype(np.int64), sets, sets, reals, reals, 0.0)
+
+
+def memory_of(search: Search) -> int:
+    """Bytes that a restart takes for itself."""
+    return sum(array.nbytes for array in search.memory)
+
+
+def known_of(search: Search) -> Search:
+    """The same for others, who need what is known of sets but none of its room."""
+    empty = {name: array[:0] for name, array in search.memory._asdict().items()}
+    kept = {name: getattr(search.memory, name) for name in ("keys", "least", "used")}
+    return search._replace(memory=type(search.memory)(**empty | kept))
 
 
 def with_own_memory(search: Search) -> Search:

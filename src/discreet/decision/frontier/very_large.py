@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.decision.frontier.brief import Brief, Sets
-from discreet.decision.frontier.decomposable import DecomposableFrontier, decomposable_frontier
+from discreet.decision.frontier.decomposable import decomposable_frontier
+from discreet.decision.frontier.decomposable_result import DecomposableFrontier
 from discreet.decision.frontier.list_start import ListStart, list_start
 from discreet.decision.frontier.strategy import FrontierMethod, Strategy
 from discreet.decision.law.case import Case

@@ -13,20 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.frontier.scores import Scores, disclosure_scores
+from discreet.decision.frontier.small_sums import SmallSums, small_sums
 from discreet.errors import DisclosureError
 from discreet.look.notebook import Rows
-from discreet.look.progress import track
 from discreet.look.result import Paged, Unpublished, first_rows
 from discreet.look.words import number, plural
-from discreet.release.doors import of_table
+from discreet.release.doors import of_any_table
 from discreet.table import notation
 from discreet.table.cells import frame
 from discreet.table.lattice import bits
+from discreet.table.stored_table import StoredTable
 from discreet.table.table import Table
 
 MOST_MARGINS = 1 << 22
-VISITS = 1 << 30  # of a cell by a margin, between two signs of progress
-LARGEST_INT32 = 2**31 - 1
 
 Ints = NDArray[np.int64]
 
@@ -222,9 +221,13 @@ class Widths(Paged):
         return width_chart(spreads, **{"source": self.not_computed or None} | options)
 
 
-@of_table
+@of_any_table
 def widths(
-    table: Table, *, small: int = 2, max_order: int | None = None, beta: int | None = None
+    table: Table | StoredTable,
+    *,
+    small: int = 2,
+    max_order: int | None = None,
+    beta: int | None = None,
 ) -> Widths:
     """The critical width of every margin, or of those up to an order.
 
@@ -245,62 +248,41 @@ def widths(
     (5, 0)
     """
     _check(table, small, max_order, beta)
-    sums = _SmallSums(table, small)
-    low, high = sums.at(_all_members(sums.variables, 1))
-    kept: list[NDArray[np.int64]] = []
-    found: list[Ints] = []
-    alone: list[Ints] = []
-    listed = 0
-    for order in range(1, (max_order or sums.variables) + 1):
-        if beta is None or order == 1:
-            lists = _all_members(sums.variables, order)
-        else:
-            lists = _extended(kept[-1][alone[-1] >= beta], MOST_MARGINS - listed)
-        if not len(lists):
-            break
-        listed += len(lists)
-        kept.append(lists)
-        width, least = _widths(sums, lists, low, high)
-        found.append(width)
-        alone.append(least)
+    with small_sums(table, small, _number(len(table.names), max_order)) as sums:
+        kept, low, high = by_level(sums, max_order or sums.variables, beta)
+    lists = [level for level, _, _ in kept]
+    least = np.concatenate([level for _, level, _ in kept])
+    width = np.concatenate([widths_of(sums, low, high, *level) for level in kept])
     power = np.array([1 << p for p in range(sums.variables)], object)
     power = power.astype(np.int64) if sums.variables < 63 else power
-    sets = chain.from_iterable(power[lists].sum(1).tolist() for lists in kept)
-    width, least = np.concatenate(found), np.concatenate(alone)
+    sets = chain.from_iterable(power[level].sum(1).tolist() for level in lists)
     return Widths(table.names, tuple(sets), width, least, small, sums.watched, max_order, beta)
 
 
-class _SmallSums:
-    """The counts of margins at the small cells of a table."""
-
-    def __init__(self, table: Table, small: int) -> None:
-        first = np.argsort(table.counts > small, kind="stable")
-        whole = np.int32 if table.total <= LARGEST_INT32 else np.int64
-        self.codes = np.ascontiguousarray(table.codes[first].T)
-        self.counts = table.counts[first].astype(whole)
-        self.sizes = np.array(table.shape, np.int64)
-        self.watched = int((table.counts <= small).sum())
-        self.total, self.variables = table.total, len(table.shape)
-
-    def at(self, lists: Ints) -> tuple[Ints, Ints]:
-        """The least and the greatest count of each margin at the small cells."""
-        from discreet._kernels.widths import extreme_sums
-
-        share = max(1, VISITS // len(self.counts))
-        starts = range(0, len(lists), share)
-        what = f"margins of {plural(lists.shape[1], 'variable')}, in parts"
-        sums = [
-            extreme_sums(
-                self.codes, self.sizes, self.counts, self.watched, lists[start : start + share]
-            )
-            for start in track(starts, what)
-        ]
-        low, high = (np.concatenate(side) for side in zip(*sums, strict=True))
-        return low, high
+Level = tuple[Ints, Ints, Ints]  # margins, their least and their greatest counts at small cells
 
 
-def _widths(sums: _SmallSums, lists: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
-    """The narrowest width of each margin, and by itself; `low`, `high`: one-ways at small cells.
+def by_level(sums: SmallSums, most: int, beta: int | None) -> tuple[list[Level], Ints, Ints]:
+    """Margins level by level, and the extremes of the one-way margins."""
+    kept: list[Level] = []
+    listed = 0
+    for order in range(1, most + 1):
+        if beta is None or order == 1:
+            lists = _all_members(sums.variables, order)
+        else:
+            before, least, _ = kept[-1]
+            lists = _extended(before[least >= beta], MOST_MARGINS - listed)
+        if not len(lists):
+            break
+        listed += len(lists)
+        kept.append((lists, *sums.at(lists, last=order == most)))
+    return kept, kept[0][1], kept[0][2]
+
+
+def widths_of(
+    sums: SmallSums, low: Ints, high: Ints, lists: Ints, least: Ints, greatest: Ints
+) -> Ints:
+    """The narrowest width of each margin; `low` and `high` are the one-ways at small cells.
 
     A cell's width is min(n_C, r, s, r + s - n_C) with r = min n_j and s = sum (n - n_j) over the
     variables j outside C. Each term is bounded by extremes over the small cells taken one by one:
@@ -315,11 +297,11 @@ def _widths(sums: _SmallSums, lists: Ints, low: Ints, high: Ints) -> tuple[Ints,
     rows, n = np.arange(len(lists))[:, None], sums.total
     inside = np.zeros((len(lists), sums.variables), bool)
     inside[rows, lists] = True
-    least, greatest = sums.at(lists)
     apart = np.where(inside, 0, n - high).sum(1)
     narrowest = np.where(inside, n, low).min(1)
     rest = np.where(inside, n, high).min(1) + apart - greatest
-    return np.minimum.reduce([least, narrowest, apart, rest]), least
+    width: Ints = np.minimum.reduce([least, narrowest, apart, rest])
+    return width
 
 
 def members(sets: Iterable[int], variables: int) -> NDArray[np.bool_]:
@@ -358,7 +340,7 @@ def _candidates(kept: list[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
                 yield margin
 
 
-def _check(table: Table, small: int, max_order: int | None, beta: int | None) -> None:
+def _check(table: Table | StoredTable, small: int, max_order: int | None, beta: int | None) -> None:
     k = len(table.shape)
     for name, value in (("small", small), ("max_order", max_order), ("beta", beta)):
         if value is not None and (type(value) is not int or value < 1):
@@ -370,12 +352,12 @@ def _check(table: Table, small: int, max_order: int | None, beta: int | None) ->
             f"max_order is {max_order}, but the table has {plural(k, 'variable')}; "
             f"give a number from 1 to {k}."
         )
-    if not (table.counts <= small).any():
+    if not _has_small(table, small):
         raise DisclosureError(
             f"the table has no count from 1 to {small}, so no margin has a critical width; "
             "a larger small counts more cells as small."
         )
-    margins = sum(math.comb(k, order) for order in range(1, (max_order or k) + 1))
+    margins = _number(k, max_order)
     if beta is None and margins > MOST_MARGINS:
         fits, total = 0, 0
         while (total := total + math.comb(k, fits + 1)) <= MOST_MARGINS:
@@ -384,6 +366,17 @@ def _check(table: Table, small: int, max_order: int | None, beta: int | None) ->
             f"{_many(margins)} margins are more than the {MOST_MARGINS:,} that can be listed; "
             f"set max_order (--max-order) to at most {fits}, or give beta."
         )
+
+
+def _has_small(table: Table | StoredTable, small: int) -> bool:
+    if isinstance(table, StoredTable):
+        return table.small_cells(small) > 0
+    return bool((table.counts <= small).any())
+
+
+def _number(variables: int, max_order: int | None) -> int:
+    """How many margins there are, up to an order."""
+    return sum(math.comb(variables, order) for order in range(1, (max_order or variables) + 1))
 
 
 def _many(n: int) -> str:

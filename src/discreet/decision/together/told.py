@@ -24,7 +24,8 @@ from discreet.sheets.released import read_manifest, read_released
 from discreet.sheets.sheet import COUNT, Sheet
 from discreet.sheets.system import System
 from discreet.table.axes import Axes
-from discreet.table.table import Table, margin_names
+from discreet.table.formula import margin_names
+from discreet.table.table import Table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -40,16 +40,21 @@ class Matches:
     @property
     def parts(self) -> Floats:
         """That a source record's label stays, becomes any other, or is missing."""
-        own = np.zeros_like(self.leak)
+        return self.parts_of(np.arange(len(self.source)))
+
+    def parts_of(self, rows: Ints) -> Floats:
+        """The same of some source records."""
+        source, same, leak = self.source[rows], self.same[rows], self.leak[rows]
+        own = np.zeros_like(leak)
         for e in range(len(self.names)):
             known = self.released[:, e] >= 0
             many = 1 + max(self.source[:, e].max(initial=0), self.released[:, e].max(initial=0))
             shares = np.zeros(many)
             shares[self.released[known, e]] = self.share[known, e]
-            there = self.source[:, e] >= 0
-            own[there, e] = shares[self.source[there, e]]
-        stays = np.maximum(0, self.same + self.leak * own)
-        return np.stack([stays, np.maximum(0, self.leak * (1 - own)), self.gone], -1)
+            there = source[:, e] >= 0
+            own[there, e] = shares[source[there, e]]
+        stays = np.maximum(0, same + leak * own)
+        return np.stack([stays, np.maximum(0, leak * (1 - own)), self.gone[rows]], -1)
 
     def chances(self, e: int, released: int) -> Floats:
         """P[released label | source label] of key e for all source records."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,21 +121,31 @@ def read_records(
 def texts(column: Any) -> NDArray[np.object_]:
     """Labels of a column; missing ones are empty."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        import pyarrow.compute as pc
-
-        filled = pc.fill_null(pc.utf8_trim_whitespace(column), "")
-        return np.asarray(filled.to_numpy(zero_copy_only=False), object)
+        return _spoken(pc.fill_null(pc.utf8_trim_whitespace(column), ""), str)
     found = column.unique().to_pylist()
+    if len(found) * 4 < len(column):
+        return _spoken(column, label)
     names = np.array([label(value) for value in found], object)
     places = {value: place for place, value in enumerate(found)}
-    if len(found) * 4 < len(column):
-        encoded = column.dictionary_encode(null_encoding="encode").combine_chunks()
-        encoded = encoded.chunk(0) if hasattr(encoded, "chunk") else encoded
-        there = np.array([label(value) for value in encoded.dictionary.to_pylist()], object)
-        return np.asarray(there[encoded.indices.to_numpy(zero_copy_only=False)], object)
     return np.array([names[places[value]] for value in column.to_pylist()], object)
+
+
+def _spoken(column: Any, said: Callable[[Any], str]) -> NDArray[np.object_]:
+    """What is said of each value; a text that many rows share is held once."""
+    import pyarrow as pa
+
+    coded = pa.chunked_array(column.dictionary_encode(null_encoding="encode"))
+    found = np.empty(len(coded), object)
+    at = 0
+    for chunk in coded.unify_dictionaries().chunks:
+        if at == 0:
+            names = np.array([said(value) for value in chunk.dictionary.to_pylist()], object)
+        found[at : at + len(chunk)] = names[chunk.indices.to_numpy(zero_copy_only=False)]
+        at += len(chunk)
+    return found
 
 
 def numbers(column: Any, name: str, where: str) -> NDArray[np.float64]:
@@ -229,6 +239,8 @@ def _parents(
 ) -> Ints:
     import pandas as pd
 
+    if (quick := _rows_of(source, released)) is not None and (outsiders or (quick >= 0).all()):
+        return quick
     index, wanted = pd.Index(texts(source)), pd.Index(texts(released))
     for listed, file in ((index, files[0]), (wanted, files[1])):
         if listed.has_duplicates:
@@ -241,3 +253,28 @@ def _parents(
             f"{files[0].name} does not have."
         )
     return parents
+
+
+def _rows_of(source: Any, released: Any) -> Ints | None:
+    """The source row of each released id, -1 if none; None where ids have to be compared as texts.
+
+    Only the released ids are held in a table: the source may have a hundred times as many.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = source.type
+    if kind != released.type or source.null_count or released.null_count:
+        return None
+    if pa.types.is_string(kind):
+        source, released = pc.utf8_trim_whitespace(source), pc.utf8_trim_whitespace(released)
+    elif not pa.types.is_integer(kind):
+        return None
+    if any(pc.count_distinct(column).as_py() < len(column) for column in (source, released)):
+        return None
+    whole = released.combine_chunks() if isinstance(released, pa.ChunkedArray) else released
+    place = pc.index_in(source, value_set=whole)
+    rows = np.flatnonzero(pc.is_valid(place).to_numpy())
+    found = np.full(len(released), -1, np.int64)
+    found[place.drop_null().to_numpy()] = rows
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from discreet.intruder.sums.reduced import reduced
 from discreet.intruder.sums.tables import Tables
 from discreet.release.printed import Printed
 from discreet.sheets.system import Floats
+from discreet.spreading import in_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -95,11 +97,9 @@ def intervals(
     clock = Clock.of(seconds)
     sums: csr_matrix = targets if issparse(targets) else target_sums(printed.system, targets)
     tables = Tables(reduced(printed, sums), clock, Effort(effort).of(NODES))
-    for ends in tables.ends:
-        _linear(ends, tables)
+    in_threads(partial(_linear, tables=tables), tables.ends)
     if tables.seen:
-        for ends in tables.ends:
-            _whole(ends, tables)
+        in_threads(partial(_whole, tables=tables), tables.ends)
     return _intervals(tables, sums.shape[0])
 
 

@@ -23,7 +23,8 @@ from discreet.look.result import Result, Unpublished
 from discreet.masks.synthesis.given import conditional, places
 from discreet.masks.synthesis.synthesise import Refit, Synthetic, over, predicted, refitted
 from discreet.table.cells import Cells, frame
-from discreet.table.table import Table, margin_names
+from discreet.table.formula import margin_names
+from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

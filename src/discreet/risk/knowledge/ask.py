@@ -24,7 +24,8 @@ from discreet.risk.knowledge.taught import (
 )
 from discreet.risk.uncertainty import Uncertainty
 from discreet.risk.uncertainty.named import as_uncertainty, uncertainty_named
-from discreet.table.table import Table, margin_names
+from discreet.table.formula import margin_names
+from discreet.table.table import Table
 
 USUAL = {Table: "largest", Rates: "variance", Totals: "relative"}
 

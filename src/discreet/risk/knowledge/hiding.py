@@ -28,7 +28,8 @@ from discreet.risk.knowledge.withheld import (
 from discreet.risk.uncertainty import OnValues, Uncertainty, on_values
 from discreet.risk.uncertainty.named import as_uncertainty, uncertainty_named
 from discreet.risk.uncertainty.shares import Shares, shown
-from discreet.table.table import Table, margin_names
+from discreet.table.formula import margin_names
+from discreet.table.table import Table
 
 MIXTURES = (
     "Every mixture of these priors is within the limit if they all are: what it leads to is an "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from discreet.look.progress import track
 from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.risk.linkage.identification import Identification
+from discreet.spreading import spread
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -194,13 +196,25 @@ def calibration(
     data, rng = encode(records, intruder), np.random.default_rng(seed)
     shape = files, records.sources
     chance, right, released = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
-    for k in track(range(files), "files drawn"):
-        drawn, parents = draw_file(data, intruder.population or records.sources, rng)
-        links = link_encoded(drawn, intruder)
-        chance[k] = links.perceived
-        right[k] = Identification(links, drawn, 0.0, links.best >= 0, parents).correct
+    begins = []
+    for _ in range(files):
+        begins.append(copy.deepcopy(rng))
+        draw_file(data, intruder.population or records.sources, rng)
+    found = spread(_linked, begins, given=(data, intruder, intruder.population or records.sources))
+    for k, (links, correct, parents) in enumerate(track(found, "files drawn")):
+        chance[k], right[k] = links, correct
         released[k, parents[parents >= 0]] = True
     return Calibration(chance, right, released, intruder.present)
+
+
+def _linked(
+    rng: np.random.Generator, data: Encoded, intruder: Intruder, population: int
+) -> tuple[Floats, Floats, Ints]:
+    """Of a drawn file: the largest links, how probably each is right, and the sources."""
+    drawn, parents = draw_file(data, population, rng)
+    links = link_encoded(drawn, intruder)
+    correct = Identification(links, drawn, 0.0, links.best >= 0, parents).correct
+    return links.perceived, correct, parents
 
 
 def draw_file(data: Encoded, population: int, rng: np.random.Generator) -> tuple[Encoded, Ints]:

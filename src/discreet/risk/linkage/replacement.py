@@ -124,7 +124,8 @@ def _approximate(pruned: Candidates, links: Links, population: int) -> Links:
     total = np.bincount(pruned.places, times * left, many)[pruned.places]
     held = np.bincount(pruned.places, times * sure, many)[pruned.places]
     chances = np.where(held - sure > 0, 0.0, share * np.exp(total - left))
-    return replace(links, chances=chances[np.lexsort([column, pruned.places])])
+    order = np.argsort(pruned.places, kind="stable")  # within a place by released record
+    return replace(links, chances=chances[order])
 
 
 def _other(links: Links, near: Links) -> NDArray[np.bool_]:

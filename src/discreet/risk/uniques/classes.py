@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.classes import check_columns, group_records
+from discreet.data.checkpoint import Checkpoint, as_checkpoint
+from discreet.data.classes import check_columns, group_records, weight_sums
 from discreet.data.codebook import MISSING, Codebook, Missing
 from discreet.data.count import choose_columns
 from discreet.data.examples import PREFIX
@@ -55,8 +56,9 @@ class KeyClasses(Unpublished):
     """Records by their keys: a class a row of `table`, which counts its records.
 
     `weights` are sums of survey weights, `first` the row of a class's first record, both None
-    where they were not asked for. `frequency` and `weighted` count all records that agree with a
-    class: its own, and where missing values match anything also others.
+    where they were not asked for, and rows where records have no order, as in a database.
+    `frequency` and `weighted` count all records that agree with a class: its own, and where missing
+    values match anything also others.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -71,7 +73,7 @@ class KeyClasses(Unpublished):
     weights: Floats | None = None
     first: Ints | None = None
     source: Source | None = None
-    joined: dict[int, int] = field(default_factory=dict, repr=False)
+    codebook: Codebook = field(default_factory=Codebook, repr=False)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -155,12 +157,13 @@ def key_classes(
     records: bool = False,
     crosstab: str | None = None,
     totals: str | None = None,
+    checkpoint: Checkpoint | str | Path | None = None,
 ) -> KeyClasses:
     """Count the records of a file, frame or database by `keys`; only classes leave the engine.
 
     `weights` names the column of survey weights (the codebook's by default), `rows` asks for row
     numbers. Cells with a `count` column, examples and a `Table` have neither. `records`,
-    `crosstab` and `totals` are those of `load`.
+    `crosstab`, `totals` and `checkpoint` are those of `load`.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"Sex": ["f", "m", "f"], "Age": [30, 30, None]})
@@ -175,6 +178,7 @@ def key_classes(
     if shipped or count is not None or crosstab is not None:
         if weights is not None:
             raise DataError("weights go with records, not with cells that are counted; leave out.")
+        kind["checkpoint"] = checkpoint
         cells = load(data, count=count, codebook=codebook, table=table, crosstab=crosstab, **kind)
         return _told_apart(KeyClasses(cells.margin(names), rule))
     book = the_codebook(codebook)
@@ -190,9 +194,9 @@ def key_classes(
         raise DataError(f"column {weights!r} is the weight; leave it out of the keys.")
     columns = choose_columns(source, names, book)
     if weights is None and not rows:
-        plain = Microdata(source, book, totals).table(columns)
-        return _told_apart(KeyClasses(plain, rule, source=source))
-    found = group_records(source, columns, book, weights)
+        plain = Microdata(source, book, totals).table(columns, checkpoint=checkpoint)
+        return _told_apart(KeyClasses(plain, rule, source=source, codebook=book))
+    found = group_records(source, columns, book, weights, as_checkpoint(checkpoint))
     check_people(found.variables, totals, source.name)
     return _told_apart(_classes(found, book, rule, source))
 
@@ -204,17 +208,18 @@ def _classes(found: Any, book: Codebook, rule: MissingKey, source: Source) -> Ke
         cell_keys(found.codes, shape), return_index=True, return_inverse=True
     )  # fmt: skip
     counts = np.bincount(place, found.counts).astype(np.int64)
-    first = np.full(len(at), np.iinfo(np.int64).max)
-    np.minimum.at(first, place, found.first)
-    weights = (
-        None if found.weights is None else np.bincount(place, found.weights).astype(np.float64)
-    )
+    first = weights = None
+    if found.first is not None:
+        first = np.full(len(at), np.iinfo(np.int64).max)
+        np.minimum.at(first, place, found.first)
+    if found.weights is not None:
+        sums = np.zeros((len(at), 3), np.int64)
+        np.add.at(sums, place, found.weights)
+        weights = weight_sums(sums)
     table = Table(
         found.variables, found.codes[at], counts, sampling_fraction=book.sampling_fraction
     )
-    moved = np.flatnonzero(first[place] != found.first)
-    joined = {int(found.first[p]): int(first[place[p]]) for p in moved}
-    return KeyClasses(table, rule, weights, first, source, joined)
+    return KeyClasses(table, rule, weights, first, source, book)
 
 
 def key_names(keys: str | Iterable[str]) -> list[str]:

@@ -14,6 +14,7 @@ from discreet.look.result import Result, Shown
 from discreet.look.words import percent, plural
 from discreet.risk.uniques.classes import KeyClasses
 from discreet.table.cells import frame
+from discreet.table.keys import lookup
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -190,25 +191,27 @@ class IndividualRisk(Result):
     def households(self, column: str) -> HouseholdRisk:
         """The risk that a household is found through one of its members."""
         classes = self.classes
-        if classes.source is None or classes.first is None:
-            raise DataError("households need records with row numbers, not cells; ask with rows.")
+        if classes.source is None:
+            raise DataError("households need records, not cells; give the file of records.")
         check_columns(classes.source, [column])
         if column in classes.keys:
             raise DataError(f"{column!r} is a key and cannot name households too; name it once.")
-        first, home, row = group_members(classes.source, classes.keys, column)
-        if classes.joined:
-            old, place = np.unique(first, return_inverse=True)
-            first = np.array([classes.joined.get(int(f), int(f)) for f in old])[place]
-        order = np.argsort(classes.first)
-        risk = self.risk[order[np.searchsorted(classes.first[order], first)]]
-        members = np.bincount(home)
-        rows = np.full(len(members), np.iinfo(np.int64).max)
-        np.minimum.at(rows, home, row)
+        found, home, many = group_members(classes.source, classes.keys, column, classes.codebook)
+        shape = classes.table.shape
+        place = lookup(classes.table.codes, shape, found.codes)
+        order = np.lexsort((place, home))  # sums in one order, whatever the engine's
+        place, home, times = place[order], home[order], found.counts[order]
+        risk = self.risk[place]
+        members = np.bincount(home, times, minlength=many).astype(np.int64)
         sure = np.bincount(home, risk >= 1) > 0
-        safe = np.bincount(home, np.log1p(-np.where(risk < 1, risk, 0.0)))
-        found = np.where(sure, 1.0, -np.expm1(safe))
-        order = np.argsort(rows)
-        return HouseholdRisk(column, found[order], members[order], rows[order])
+        safe = np.bincount(home, times * np.log1p(-np.where(risk < 1, risk, 0.0)))
+        chance = np.where(sure, 1.0, -np.expm1(safe))
+        if found.first is None:
+            return HouseholdRisk(column, chance, members, None)
+        rows = np.full(many, np.iinfo(np.int64).max)
+        np.minimum.at(rows, home, found.first[order])
+        by_row = np.argsort(rows)
+        return HouseholdRisk(column, chance[by_row], members[by_row], rows[by_row])
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +221,7 @@ class HouseholdRisk(Result):
         1 - product over its members of (1 - r_i)
 
     which all its members then share (Franconi & Polettini 2004). `rows` are the first records of
-    households, which come in their order.
+    households, which come in their order; None where records have no order, as in a database.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -233,7 +236,7 @@ class HouseholdRisk(Result):
     column: str
     risk: Floats
     members: Ints
-    rows: Ints
+    rows: Ints | None
 
     @property
     def expected(self) -> float:
@@ -256,8 +259,9 @@ class HouseholdRisk(Result):
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a household, known by its first record only; the riskiest first."""
-        order = np.lexsort((self.rows, -self.risk))
-        columns = {"first_row": self.rows, "members": self.members, "risk": self.risk}
+        order = np.argsort(-self.risk, kind="stable")
+        columns: dict[str, Any] = {} if self.rows is None else {"first_row": self.rows}
+        columns |= {"members": self.members, "risk": self.risk}
         return frame({name: values[order] for name, values in columns.items()}, kind)
 
     def to_json(self) -> dict[str, Any]:

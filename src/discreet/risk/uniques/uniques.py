@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.data.checkpoint import Checkpoint
 from discreet.data.codebook import Codebook
 from discreet.errors import DataError
 from discreet.look.result import Paged
@@ -67,8 +68,8 @@ class Uniques(Paged):
         return self.risk.expected, "sampling"
 
     def exposed(self, most: int | None = MOST) -> dict[str, Any]:
-        """Columns of the most exposed classes, by risk, then score: the row of their first record
-        and nothing that says who it is."""
+        """Columns of the most exposed classes, by risk, then score: the row of their first record,
+        if records have an order, and nothing that says who it is."""
         classes = self.classes
         score, dis = np.zeros(len(classes)), np.zeros(len(classes))
         alone = classes.table.counts == 1
@@ -134,9 +135,11 @@ def uniques(
     records: bool = False,
     crosstab: str | None = None,
     totals: str | None = None,
+    checkpoint: Checkpoint | str | Path | None = None,
 ) -> Uniques:
     """All about the keys of a file. The population is known by survey `weights`, its size, or the
-    `fraction` sampled; without, the file is taken for the population.
+    `fraction` sampled; without, the file is taken for the population. `checkpoint` names a folder
+    for what is counted so far.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"Sex": ["f", "m", "f", "m"], "Age": [30, 30, 30, 40]})
@@ -145,7 +148,7 @@ def uniques(
     """
     reading: dict[str, Any] = {
         "count": count, "codebook": codebook, "table": table,
-        "records": records, "crosstab": crosstab, "totals": totals,
+        "records": records, "crosstab": crosstab, "totals": totals, "checkpoint": checkpoint,
     }  # fmt: skip
     classes = key_classes(data, keys, missing=missing, weights=weights, rows=True, **reading)
     sampling = Sampling.of(classes, population, fraction)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from discreet.intruder.bounds.projection.run import FITS, Run
 from discreet.intruder.bounds.projection.tasks import Reached, Task
 from discreet.intruder.bounds.work import Work
 from discreet.release.release import Release
+from discreet.spreading import in_threads
 from discreet.table.table import Table
 
 Reals = NDArray[np.float64]
@@ -37,8 +37,8 @@ LEAST_CELLS = 4096  # of a table that is worth an accelerator
 FIRST_STEP = 5.0
 MOST_STEPS = 20_000
 CENTER_STEPS = 20_000
-PROVERS = 4  # threads
-STREAMS = 4  # where work is limited
+STREAMS, MANY_STREAMS = 4, 16
+LARGE = 1 << 20  # cells of a table
 
 
 class Projection:
@@ -101,15 +101,13 @@ class Projection:
     def _streams(self, tasks: int, limited: bool) -> tuple[int, int]:
         """Side by side, and how many lanes each has at most: cores, or the accelerator.
 
-        What one finds serves its own tasks only: where work is limited, so that this can decide
-        what is left open, they are as many on every machine.
+        What one finds serves its own tasks only, and can decide what is left open: they are as many
+        on every machine, few where work is limited or memory dear.
         """
         if self._device is not None:
             return 1, most_lanes(self.center.size, self._device[0])
-        from numba import get_num_threads
-
-        cores = STREAMS if limited else get_num_threads()
-        return max(1, min(cores, -(-tasks // LANES))), LANES
+        most = STREAMS if limited or self.center.size > LARGE else MANY_STREAMS
+        return max(1, min(most, -(-tasks // LANES))), LANES
 
     def run(
         self,
@@ -131,9 +129,8 @@ class Projection:
         streams, most = self._streams(len(tasks), work is not None)
         how = watched, steps, warm, most, clock
         runs = [Run(self, tasks[i::streams], *how) for i in range(streams)]
-        with ThreadPoolExecutor(max(streams, PROVERS)) as pool:
-            list(pool.map(Run.settle, runs))
-            list(pool.map(self._prove, (task for run in runs for task in run.reached.tasks)))
+        in_threads(Run.settle, runs)
+        in_threads(self._prove, (task for run in runs for task in run.reached.tasks))
         if work is not None:
             work.spend(shares, self.coordinates.cost)
         paces = [math.log(s) for run in runs for s in run.paces]

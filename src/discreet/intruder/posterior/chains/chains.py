@@ -10,16 +10,17 @@
 A slide draws how far to go along a move from its exact distribution. A fill sometimes holds
 nothing, and no bound excludes a table that fits: from any table every other can be proposed, so
 that no Markov basis is needed.
+
+Each chain is walked by sixteen lanes at once, whose draws it counts as its own (`bundles`).
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.below import Below
+from discreet.intruder.posterior.chains.bundles import Bundle
 from discreet.intruder.posterior.chains.convergence import LEAST, Convergence, judge_in_time
 from discreet.intruder.posterior.chains.walker import Walker, walkers
 from discreet.intruder.posterior.result import MORE, Posterior, chosen, counted, fits, tallied
@@ -34,13 +36,16 @@ from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.split import open_cells, separate, split
 from discreet.look.progress import working
 from discreet.release.release import Release
+from discreet.spreading import far, spread
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 
 Steps = Literal["auto", "basis", "dynamic"]
 KEPT = 8_192
+WARM = 25  # draws of a lane
 MOST_WORK = 50_000_000  # of all chains, in the units of a walker's cost
 AT_ONCE = 50_000  # of it between two looks at the clock
+FAR = 50  # times as much where chains are sent to other machines
 JUDGED = 0.5  # work that a draw of a cell takes to be judged
 MOST_COUNTS = 1 << 28
 MOST_AT_ONCE = 1 << 24
@@ -81,7 +86,7 @@ def chain_posterior(
     >>> from discreet.table.load import load
     >>> release = Release.margins(load("example:tract"), "Race*Income + Income*Gender")
     >>> chain_posterior(release, standard_error=0.01)
-    Posterior(18 cells over Gender, Race, Income: saturated, prior 0.5; 4 chains x 1,000 draws)
+    Posterior(18 cells over Gender, Race, Income: saturated, prior 0.5; 4 chains x 1,008 draws)
     """
     weights = CellWeights.dirichlet() if weights is None else weights
     drawn = chain_draws(
@@ -149,20 +154,20 @@ def chain_draws(
     with working("running chains"):
         run = _Run.of(release, cells, weights, start, chains, seed, moves, clock)
         for _ in range(2):  # a warm-up, that is forgotten
-            run.advance(max(25, draws // 8), clock)
+            run.advance(max(WARM * run.lanes, draws // 8), clock)
             clock.check("warming up chains")
             run.adapt()
         run.check(weights)
         tallied(run.counts.reshape(-1, len(cells)))  # refuses what spreads too wide to be told
         run.forget()
-        wanted = draws
+        wanted = max(draws, LEAST * run.lanes)
         while True:
             run.advance(wanted - run.made, clock)
             if run.made < LEAST:
                 clock.check("running chains")
             found = judge_in_time(
-                run.counts, clock, requested=standard_error, accepted=run.accepted,
-                moves=run.moves, seconds=clock.spent,
+                run.counts, clock, lanes=run.lanes, requested=standard_error,
+                accepted=run.accepted, moves=run.moves, seconds=clock.spent,
             )  # fmt: skip
             run.work += JUDGED * run.counts.size
             if found.converged or clock.stopped or run.work >= most:
@@ -181,9 +186,15 @@ class _Run:
     """
 
     def __init__(
-        self, parts: list[Walker], fixed: NDArray[np.signedinteger], columns: list[Below]
+        self, walkers: list[Walker], fixed: NDArray[np.signedinteger], columns: list[Below]
     ) -> None:
-        self.parts, self._fixed, self._columns = parts, fixed, columns
+        bundles = [bundle for bundle in map(Bundle.of, walkers) if bundle is not None]
+        in_lanes = bool(walkers) and len(bundles) == len(walkers)
+        self.parts: list[Walker | Bundle] = [*bundles] if in_lanes else [*walkers]
+        self.lanes = bundles[0].lanes if in_lanes else 1
+        for part, pairs in zip(self.parts, columns, strict=True):
+            part.wanted = pairs.cell
+        self._fixed, self._columns = fixed, columns
         self.work = 0.0
         self.forget()
 
@@ -209,7 +220,6 @@ class _Run:
             place = np.full(len(opened.codes), -1)
             place[members] = np.arange(len(members))
             pairs = below.take(place >= 0, place)
-            walker.wanted = pairs.cell
             found.append(walker)
             columns.append(pairs)
         return cls(found, fixed, columns)
@@ -236,23 +246,24 @@ class _Run:
 
     def advance(self, draws: int, clock: Clock = UNLIMITED) -> None:
         """So many draws more, or those made until the time is up."""
-        for size in self._sizes(draws, clock):
-            block = np.repeat(self._fixed, size, axis=1)
-            with ThreadPoolExecutor() as pool:
-                tasks = [
-                    (block[chain], pairs, pool.submit(part.run, chain, size))
-                    for part, pairs in zip(self.parts, self._columns, strict=True)
-                    for chain in range(len(block))
-                ]
-                for target, pairs, task in tasks:
-                    pairs.add(task.result(), target)
+        for size in self._sizes(-(-draws // self.lanes), clock):
+            block = np.repeat(self._fixed, size * self.lanes, axis=1)
+            tasks = [
+                (place, chain, size, part.state(chain))
+                for place, part in enumerate(self.parts)
+                for chain in range(len(block))
+            ]
+            found = spread(_walked, tasks, given=(self.parts,), threads=True)
+            for (place, chain, *_), (drawn, state) in zip(tasks, found, strict=True):
+                self.parts[place].resume(chain, state)
+                self._columns[place].add(drawn, block[chain])
             self._kept.append(block)
-            self.made += size
-            self.work += size * len(block) * sum(part.cost for part in self.parts)
+            self.made += size * self.lanes
+            self.work += size * self.lanes * len(block) * sum(part.cost for part in self.parts)
 
     def _sizes(self, draws: int, clock: Clock) -> Iterator[int]:
         most = MOST_AT_ONCE // max(1, sum(len(p.cell) for p in self._columns))
-        most = max(1, min(most, int(AT_ONCE / self.cost)))
+        most = max(1, min(most, int((FAR if far() else 1) * AT_ONCE / self.cost)) // self.lanes)
         while draws > 0 and not clock.over():
             yield min(most, draws)
             draws -= most
@@ -268,7 +279,9 @@ class _Run:
 
     def thin(self) -> None:
         """Keep every second draw, and make those to come twice as far apart."""
-        self._kept = [np.ascontiguousarray(self.counts[:, 1::2])]
+        counts = self.counts
+        apart = counts.reshape(len(counts), -1, self.lanes, counts.shape[2])[:, 1::2]
+        self._kept = [np.ascontiguousarray(apart).reshape(len(counts), -1, counts.shape[2])]
         self.made = self._kept[0].shape[1]
         for part in self.parts:
             part.times *= 2
@@ -279,3 +292,12 @@ class _Run:
                 f"the chains found no table that {weights.name} gives a weight above 0; start "
                 "them from one."
             )
+
+
+def _walked(
+    task: tuple[int, int, int, tuple[Any, ...]], parts: Sequence[Walker | Bundle]
+) -> tuple[NDArray[np.int32], tuple[Any, ...]]:
+    """So many draws of a chain of a part, and where it stands then."""
+    place, chain, draws, state = task
+    parts[place].resume(chain, state)
+    return parts[place].run(chain, draws), parts[place].state(chain)

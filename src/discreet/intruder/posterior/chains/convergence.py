@@ -19,6 +19,7 @@ BATCHES = 25  # of each chain
 R_HAT = 1.01
 FEW_COUNTS = 1 << 17  # that are judged after the time is up
 LEAST = 8  # draws of a chain
+FEW = 100  # effective draws a chain (Vehtari et al. 2021)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,30 +88,40 @@ class Convergence(Result):
         }
 
 
-def judge_in_time(counts: NDArray[np.signedinteger], clock: Clock, **more: Any) -> Convergence:
+def judge_in_time(
+    counts: NDArray[np.signedinteger], clock: Clock, *, lanes: int = 1, **more: Any
+) -> Convergence:
     """By some of the draws only if the time is up."""
     try:
-        return judge(counts, clock=clock, **more)
+        return judge(counts, clock=clock, lanes=lanes, **more)
     except Stopped:
-        step = min(1 + counts.size // FEW_COUNTS, max(1, counts.shape[1] // LEAST))
-        return judge(counts[:, ::step], **more)
+        chains, draws, cells = counts.shape
+        step = min(1 + counts.size // FEW_COUNTS, max(1, draws // lanes // LEAST))
+        some = counts.reshape(chains, -1, lanes, cells)[:, ::step]
+        return judge(some.reshape(chains, -1, cells), lanes=lanes, **more)
 
 
 def judge(
-    counts: NDArray[np.signedinteger], *, requested: float | None, clock: Clock = UNLIMITED,
-    **more: Any,
+    counts: NDArray[np.signedinteger], *, requested: float | None, lanes: int = 1,
+    clock: Clock = UNLIMITED, **more: Any,
 ) -> Convergence:  # fmt: skip
-    """From chains x draws x cells."""
+    """From chains x draws x cells; the draws of lanes that begin alike take turns in a chain.
+
+    R-hat compares the chains, with all lanes of each (nested R-hat, Margossian et al. 2024);
+    effective sample sizes take each lane for a chain, and must not be few.
+    """
     chains, draws, cells = counts.shape
-    error, effective = errors(counts, clock)
+    by_lane = counts.reshape(chains, -1, lanes, cells).swapaxes(1, 2)
+    apart = by_lane.reshape(chains * lanes, -1, cells)
+    error, effective = errors(apart, clock, max(2, BATCHES // lanes))
     r_hat, bulk = np.ones(cells), np.full(cells, float(chains * draws))
     tail = bulk.copy()
     array_stats: Any = import_module("arviz_stats.base").array_stats
     for cell in np.flatnonzero(np.ptp(counts.reshape(-1, cells), axis=0)):
         clock.check("judging chains")
-        series = counts[:, :, cell].astype(np.float64)
+        series = apart[:, :, cell].astype(np.float64)
         with np.errstate(all="ignore"):
-            r_hat[cell] = array_stats.rhat(series)
+            r_hat[cell] = array_stats.rhat(counts[:, :, cell].astype(np.float64))
             bulk[cell] = array_stats.ess(series, method="bulk")
             tail[cell] = array_stats.ess(series, method="tail", prob=(0.05, 0.95))
     r_hat = np.where(np.isnan(r_hat), np.inf, r_hat)
@@ -121,6 +132,10 @@ def judge(
     problems = []
     if (r_hat > R_HAT).any():
         problems.append(f"R-hat is {r_hat.max():.4g}, above {R_HAT}")
+    if (
+        lanes > 1 and bulk.min(initial=np.inf) < FEW * chains
+    ):  # lanes that hardly leave where they are
+        problems.append(f"{bulk.min():,.0f} draws are effective, fewer than {FEW * chains}")
     if requested is not None and error.max(initial=0) > requested:
         problems.append(
             f"the standard error is {error.max():.2g}, not the {requested:g} that was requested"
@@ -131,14 +146,16 @@ def judge(
     )  # fmt: skip
 
 
-def errors(counts: NDArray[np.signedinteger], clock: Clock = UNLIMITED) -> tuple[Floats, Floats]:
+def errors(
+    counts: NDArray[np.signedinteger], clock: Clock = UNLIMITED, batches: int = BATCHES
+) -> tuple[Floats, Floats]:
     """Of each cell the largest standard error of a probability, and the fewest effective draws.
 
     By the spread of batch means over all chains; never less than that of independent draws, and
     as if half a draw did otherwise where all agree.
     """
     chains, draws, cells = counts.shape
-    batches = max(1, min(BATCHES, draws // 2))
+    batches = max(1, min(batches, draws // 2))
     used = counts[:, draws % batches :].reshape(chains * batches, -1, cells)
     length, total = used.shape[1], chains * draws
     error, effective = np.zeros(cells), np.full(cells, float(total))

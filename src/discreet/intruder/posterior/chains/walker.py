@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,13 +55,21 @@ class Walker:
     refills: float
     states: list[Ints]
     rngs: list[np.random.Generator]
-    plain: bool = False
     times: int = 1
+    capped: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # columns known as a range
     wanted: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     tally: Ints = field(init=False)
 
     def __post_init__(self) -> None:
         self.tally = np.zeros((len(self.states), 4), np.int64)
+
+    def state(self, chain: int) -> tuple[Any, ...]:
+        """All that a run of the chain changes."""
+        return self.states[chain], self.rngs[chain], self.tally[chain]
+
+    def resume(self, chain: int, state: tuple[Any, ...]) -> None:
+        """From where it stood, maybe elsewhere."""
+        self.states[chain], self.rngs[chain], self.tally[chain] = state
 
     def run(self, chain: int, draws: int) -> NDArray[np.int32]:
         """The wanted columns after each of so many draws."""
@@ -75,24 +83,30 @@ class Walker:
         else:
             run_moves(
                 self.space, *self.how, x, self.wanted, slides, self.refills * self.times,
-                self.plain, rng, out, tally,
+                rng, out, tally,
             )  # fmt: skip
         return out
 
     @property
     def cost(self) -> float:
         """What a draw of one chain takes."""
+        return self.times * (SLIDE * self.slides + self.refills * self.fill_cost)
+
+    @property
+    def fill_cost(self) -> float:
         from discreet._kernels.chains import Edges
 
         sums = 0 if isinstance(self.how, Edges) else len(self.how[1].net.members)
-        fill = FILL + (NARROW + LOOK * self.space.columns) * sums
-        return self.times * (SLIDE * self.slides + self.refills * fill)
+        return FILL + (NARROW + LOOK * self.space.columns) * sums
 
     def adapt(self) -> None:
         """Fill more often if hardly any slide changes anything; before the draws that count."""
-        tried, made = self.tally[:, :2].sum(0).tolist()
-        if self.refills and made < STUCK * tried:
-            self.refills = max(1.0, self.refills)
+        self.refills = self.adapted(self.refills, self.tally)
+
+    @staticmethod
+    def adapted(refills: float, tally: Ints) -> float:
+        tried, made = tally[:, :2].sum(0).tolist()
+        return max(1.0, refills) if refills and made < STUCK * tried else refills
 
     @property
     def excluded(self) -> bool:
@@ -175,23 +189,25 @@ def _walker(
     rng: np.random.Generator, rngs: list[np.random.Generator], basis: bool, clock: Clock,
 ) -> Walker:  # fmt: skip
     n = len(system.sizes)
-    slides = max(LEAST, n)
+    slides, capped = max(LEAST, n), np.flatnonzero(system.held)
     kernel = Kernel(system, clock) if n <= MOST_COLUMNS else None
     ways = fills(system, sizes, None if basis else kernel, rng)
     states = _starts(system, space, ways, start, rngs, clock)
     if basis:
         moves, complete = _basis(release, system)
         if complete:
-            return Walker(space, (listed(moves, system), ways), slides, 0.0, states, rngs)
+            how = listed(moves, system), ways
+            return Walker(space, how, slides, 0.0, states, rngs, capped=capped)
     else:
         moves = cubes(release, system, rng)
     if kernel is not None and not basis:
         count = min(CIRCUITS, 20_000 // max(1, kernel.freedom))
         moves = np.unique(np.concatenate([moves, kernel.circuits(count, rng)]), axis=0)
     if not len(moves):
-        return Walker(space, (listed(moves, system), ways), 0, 1.0, states, rngs)
+        return Walker(space, (listed(moves, system), ways), 0, 1.0, states, rngs, capped=capped)
     rate = min(1.0, SLIDE * slides / 2 / (FILL + NARROW * len(ways.net.members)))
-    return Walker(space, (listed(moves, system), ways), slides, rate, states, rngs)
+    how = listed(moves, system), ways
+    return Walker(space, how, slides, rate, states, rngs, capped=capped)
 
 
 def listed(moves: Ints, system: System) -> Moves:
