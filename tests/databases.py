@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -96,6 +97,7 @@ SPARK = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.codegen.wholeStage": "false",
     "spark.log.level": "OFF",
+    "spark.pyspark.python": sys.executable,
 }
 # of each kind of column: its type in DuckDB, PostgreSQL and Spark
 KINDS = {

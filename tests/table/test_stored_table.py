@@ -106,6 +106,14 @@ def test_load_takes_a_folder_of_cells(table, stored, tmp_path):
             load(tmp_path / "x.cells", **other)
 
 
+def test_cells_are_not_taken_for_people(stored, tmp_path):
+    import discreet as dc
+
+    for read in (dc.describe, dc.Microdata.read, lambda data: dc.uniques(data, ["v0"])):
+        with pytest.raises(DataError, match="is a folder of cells, which has codes and counts"):
+            read(tmp_path / "x.cells")
+
+
 def test_what_does_not_fit_is_refused(stored, tmp_path, nothing_fits):
     assert not stored.fits
     with pytest.raises(DataError, match=r"is too large to be held in memory; name some"):

@@ -15,6 +15,7 @@ from discreet.data.readers import READERS, Reader, reader_of
 from discreet.data.readers.fixed import at_layout
 from discreet.data.several import as_one, files_in
 from discreet.data.source import Source, engine_errors, from_arrow
+from discreet.data.stored import is_stored
 from discreet.errors import DataError
 from discreet.look.telling import tell
 
@@ -58,6 +59,11 @@ def _from_path(path: Path, table: str | None) -> Source:
         path, layout = at_layout(path)
         table = layout or table
     if path.is_dir():
+        if is_stored(path):
+            raise DataError(
+                f"{hidden(str(path))!r} is a folder of cells, which has codes and counts but no "
+                "records; give it to what takes a table, or name the file of the records."
+            )
         if (lake := folder_source(path)) is not None:
             if table is not None:
                 raise DataError(

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from discreet.data.codebook import Variable
 from discreet.data.count import LARGEST_COUNT
 from discreet.data.database import hidden
-from discreet.data.hierarchy import Hierarchy
 from discreet.data.engines import own_duckdb
+from discreet.data.hierarchy import Hierarchy
 from discreet.data.variable import Role
 from discreet.errors import DataError, DisclosureError
 

@@ -81,15 +81,18 @@ def stored_frontier(
             width = narrowest_width(table, near, small)
             if width >= beta:
                 break
+        else:
+            near = rounds.start
+            width = narrowest_width(table, near, small)
     if width < beta:
         raise DisclosureError(
-            f"the search gives a release with a narrowest width of {width}, less than beta = "
-            f"{beta}; this is a fault of the search, report it."
+            f"the release {kept}, made decomposable, leaves a small cell a width of {width}, less "
+            f"than beta = {beta}. Release less of it first, or lower beta."
         )
     formula = Formula(table.names, Graph(near).cliques())
     by_order = formula.by_order()
     at_most = None if weights else _of_any_table(len(table.names), order)
-    value = max(run.value for run in runs)
+    value = rounds.worth(near)
     return DecomposableFrontier(
         formula, sum(by_order.values()), by_order, width, beta, seed, value, runs, at_most
     )
@@ -146,11 +149,12 @@ class _Rounds:
         self.left, self.effort = effort.of(MARGINS), effort
         self.extra = worths(weights or {}, facts.variables)
         compile_kernels(self._search(facts.guess()))
+        self.start = self._start()
 
     def run(self) -> tuple[Near, tuple[Restart, ...]]:
         """The best release of counted margins, and the last searches."""
         facts = self.facts
-        best = self._start()
+        best = self.start
         facts.hope = HOPE
         for number in range(ROUNDS):
             if self.left <= 0 or self.clock.over():
@@ -214,9 +218,9 @@ class _Rounds:
         return all(self.facts.is_wide(s) for s in Graph(near).cliques())
 
     def _better(self, best: Near, runs: Sequence[Restart]) -> Near:
+        return max([best, *(run.near for run in runs)], key=self.worth)
+
+    def worth(self, near: Near) -> float:
         from discreet._kernels.chordal import worth_of
 
-        def worth(near: Near) -> float:
-            return float(worth_of(self.extra, np.array(near, np.int64)))
-
-        return max([best, *(run.near for run in runs)], key=worth)
+        return float(worth_of(self.extra, np.array(near, np.int64)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -164,25 +164,49 @@ def _nearest(
     askers = np.split(np.argsort(asked.of, kind="stable"), np.cumsum(asked.times)[:-1])
     trees: dict[int, KDTree] = {}
     nearest, tied = np.full(len(x), -1, np.int64), np.zeros(len(x), bool)
+    own = _same_rows(codes[blocks.first], seen[asked.first])
+    least = float(weights.min(initial=np.inf))  # between two combinations
     for r, rows in enumerate(askers):
-        apart = (codes[blocks.first] != seen[asked.first[r]]) @ weights
         best = np.full(len(rows), np.inf)
-        for c in np.argsort(apart, kind="stable").tolist():
-            open_ = np.flatnonzero(best >= apart[c] - TIE)
+        for c, apart in _by_distance(codes[blocks.first], seen[asked.first[r]], weights, own[r]):
+            open_ = np.flatnonzero(best >= apart - TIE)
             if not len(open_):
                 break
             if c not in trees and y.shape[1]:
                 trees[c] = KDTree(y[members[c]])
             ask = rows[open_]
             away, who = _ask(trees.get(c), len(members[c]), x[ask], power)
-            away = away + apart[c]
+            away = away + apart
             slack = TIE * np.maximum(1, away[:, 0])
             better = away[:, 0] < best[open_] - slack
             tied[ask[~better & (away[:, 0] <= best[open_] + slack)]] = True
             tied[ask[better]] = (away[:, 1] <= away[:, 0] + slack)[better]
             nearest[ask[better]] = members[c][who[better]]
             best[open_[better]] = away[better, 0]
+            if c == own[r] and least > 0 and (best < least - TIE).all():
+                break
     return nearest, tied
+
+
+def _same_rows(codes: Ints, seen: Ints) -> Ints:
+    """The row of `codes` that is equal to each of `seen`, -1 if there is none."""
+    both = classes(np.vstack([codes, seen]), np.zeros((len(codes) + len(seen), 0))).of
+    found = np.full(both.max() + 1, -1, np.int64)
+    found[both[: len(codes)]] = np.arange(len(codes))
+    return found[both[len(codes) :]]
+
+
+def _by_distance(codes: Ints, seen: Ints, weights: Floats, own: int) -> Iterator[tuple[int, float]]:
+    """Combinations with their distance, the nearest first; the own one before others are looked at
+    where nothing else is as near.
+    """
+    first = own >= 0 and bool((weights > 0).all())
+    if first:
+        yield int(own), 0.0
+    apart = (codes != seen) @ weights
+    for c in np.argsort(apart, kind="stable").tolist():
+        if not (first and c == own):
+            yield c, float(apart[c])
 
 
 def _ask(tree: KDTree | None, many: int, x: Floats, power: int) -> tuple[Floats, Ints]:
