@@ -37,7 +37,7 @@ AWAY = 3.0  # of 4 slides try to leave the state
 class Paths(NamedTuple):
     """Move m lowers entries from starts[m] on and raises those from middles[m] on, by `sizes`.
 
-    `unit` if all sizes are 1, `short` if no product of its entries is too large.
+    `unit` if all sizes are 1.
     """
 
     starts: Any
@@ -45,14 +45,12 @@ class Paths(NamedTuple):
     entries: Any
     sizes: Any
     unit: Any
-    short: Any
 
 
 class Ratios(NamedTuple):
     """rise[j, f + y] is the weight of entry value y + 2^j over that of y, fall of y - 2^j.
 
-    In one row for each stride 2^j, `length` long; entry e begins at first[e]. `flat` if all are 1;
-    `simple` if w(n + 1) / w(n) = (level[e] + slope[e] n) / (n + 1) with n = y + low[e].
+    In one row for each stride 2^j, `length` long; entry e begins at first[e]. `flat` if all are 1.
     """
 
     first: Any
@@ -61,10 +59,6 @@ class Ratios(NamedTuple):
     length: int
     doublings: int
     flat: bool
-    simple: bool
-    low: Any
-    level: Any
-    slope: Any
 
 
 class Lane(NamedTuple):
@@ -107,29 +101,9 @@ def _raised(
 
 
 @njit(cache=True, nogil=True)
-def _quotient(
-    y: Any, entries: Any, ratios: Ratios, falls: tuple[int, int], rises: tuple[int, int], t: int
-) -> Any:
-    """How weights change where some entries go from t to t + 1 steps down, others up."""
-    one = real(1.0)
-    above, below = one, one
-    for i in range(falls[0], falls[1]):
-        e = entries[i]
-        n = exactly(take(y, e * LANES)) + real(float(ratios.low[e] - t))
-        above = above * n
-        below = below * (real(ratios.level[e]) + real(ratios.slope[e]) * (n - one))
-    for i in range(rises[0], rises[1]):
-        e = entries[i]
-        n = exactly(take(y, e * LANES)) + real(float(ratios.low[e] + t))
-        above = above * (real(ratios.level[e]) + real(ratios.slope[e]) * n)
-        below = below * (n + one)
-    return above / below
-
-
-@njit(cache=True, nogil=True)
 def slide_all(
-    y: Any, entries: Any, sizes: Any, start: int, middle: int, end: int, unit: bool, short: bool,
-    power: int, ratios: Ratios, seeds: Any, p: Any,
+    y: Any, entries: Any, sizes: Any, start: int, middle: int, end: int, unit: bool, power: int,
+    ratios: Ratios, seeds: Any, p: Any,
 ) -> int:  # fmt: skip
     """Draw in every lane how far to go along a move, 2 ** `power` at a time; how many lanes moved.
 
@@ -159,13 +133,10 @@ def slide_all(
         up = where(wide, _least(up, whole(WINDOW - 1) - before), up)
         down = where(wide, _least(down, before), down)
     most, least = largest(up), largest(down)
-    simple = ratios.simple and unit and short and power == 0 and not ratios.flat
     total, w = zero, one
     for t in range(most):
         inside = whole(t) < up
-        if simple:
-            w = w * _quotient(y, entries, ratios, (start, middle), (middle, end), t)
-        elif not ratios.flat:
+        if not ratios.flat:
             for i in range(start, middle):
                 w = w * _lowered(y, ratios, row, entries[i], t, sizes[i], stride)
             for i in range(middle, end):
@@ -176,9 +147,7 @@ def slide_all(
     w = one
     for t in range(least):
         inside = whole(t) < down
-        if simple:
-            w = w * _quotient(y, entries, ratios, (middle, end), (start, middle), t)
-        elif not ratios.flat:
+        if not ratios.flat:
             for i in range(start, middle):
                 w = w * _raised(y, ratios, row, entries[i], t, sizes[i], stride, inside)
             for i in range(middle, end):
@@ -277,8 +246,7 @@ def run_bundle(
             at[0] += 1
             tally[1] += slide_all(
                 y, paths.entries, paths.sizes, paths.starts[m], paths.middles[m],
-                paths.starts[m + 1], paths.unit[m], paths.short[m], _power(ratios, rng), ratios,
-                seeds, p,
+                paths.starts[m + 1], paths.unit[m], _power(ratios, rng), ratios, seeds, p,
             )  # fmt: skip
         tries = int(refills * LANES + rng.random())
         tally[2] += tries
@@ -320,8 +288,7 @@ def run_edge_bundle(
                 if entries[2] < 0 or entries[3] < 0 or entries[2] == i or entries[2] == j:
                     continue
             tally[1] += slide_all(
-                y, entries, sizes, 0, size // 2, size, True, True, _power(ratios, rng), ratios,
-                seeds, p,
-            )  # fmt: skip
+                y, entries, sizes, 0, size // 2, size, True, _power(ratios, rng), ratios, seeds, p
+            )
         _show(y, lane, wanted, out[row])
     tally[0] += out.shape[0] * slides * LANES

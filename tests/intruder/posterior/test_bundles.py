@@ -99,13 +99,8 @@ def test_slides_have_their_exact_probabilities(long, cases):
         state, sizes, lower, power, logs = a_move(rng, long)
         line, here = along(state, sizes, lower, power)
         assert (line < VALUES).all()
-        flat, simple = case % 5 == 0, case % 5 > 2
-        level, slope = rng.random(len(state)) + 0.1, rng.integers(0, 2, len(state)) * 1.0
-        if flat:
-            logs = 0 * logs
-        if simple:
-            ways = (level[:, None] + slope[:, None] * np.arange(VALUES)) / np.arange(1, VALUES + 1)
-            logs = np.log(ways).cumsum(1) - np.log(ways)
+        flat = case % 5 == 0
+        logs = 0 * logs if flat else logs
         weights = np.exp(sum(logs[e, line[:, e]] for e in range(len(state))))
         matrix = transition(weights / weights.sum())
         flow = weights[:, None] * matrix
@@ -115,17 +110,14 @@ def test_slides_have_their_exact_probabilities(long, cases):
             rise[p, :, : -(1 << p)] = np.exp(logs[:, 1 << p :] - logs[:, : -(1 << p)])
             fall[p, :, 1 << p :] = 1 / rise[p, :, : -(1 << p)]
         first = np.arange(len(state)) * VALUES
-        ratios = Ratios(
-            first, rise.ravel(), fall.ravel(), len(state) * VALUES, power, flat, simple,
-            np.zeros(len(state), np.int64), level, slope,
-        )  # fmt: skip
+        ratios = Ratios(first, rise.ravel(), fall.ravel(), len(state) * VALUES, power, flat)
         unit = bool((sizes == 1).all())
         words, room, seen = seeds(rng), np.empty((2 * WINDOW + 1) * LANES), np.zeros(len(line))
         for _ in range(40):
             y = np.repeat(state, LANES).astype(np.int32)
             entries = np.arange(len(state))
             moved = slide_all(
-                y, entries, sizes, 0, lower, len(state), unit, True, power, ratios, words, room
+                y, entries, sizes, 0, lower, len(state), unit, power, ratios, words, room
             )
             there = y.reshape(len(state), LANES).T
             place = (line == there[:, None]).all(2)

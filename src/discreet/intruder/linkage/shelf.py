@@ -23,9 +23,8 @@ from discreet.spreading.memory import for_tasks
 
 Ints = NDArray[np.int64]
 SHARE = 0.5  # of the memory that the program may take, for pairs
-PAGE = 1 << 12
 BLOCK = 1 << 20  # pairs that are worked on at a time, at most
-SMALLEST = 1 << 12
+SMALLEST = 1 << 16  # so that threads seldom wait for each other
 
 _maps: WeakSet[mmap.mmap] = WeakSet()
 
@@ -42,7 +41,7 @@ class Shelf:
 
     def __init__(self, memory: int | None = None, *, block: int | None = None) -> None:
         self.memory = room() if memory is None else memory
-        self.block = block or min(max(self.memory // PAGE, SMALLEST), BLOCK)
+        self.block = block or min(max(self.memory >> 10, SMALLEST), BLOCK)
         self.on_disk = False
         self._held = 0
 

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 MOST_RATIOS = 1 << 22
 MOST_STATES = 1 << 25
 LARGEST = 600.0  # log of a ratio of weights
-LARGEST_PRODUCT = 900.0  # log2 of the largest product of counts
-EXACT = 1e-9  # relative error of a ratio that is taken for the same: of log gammas
 IN_LANE = 0.015  # what a slide of one lane takes, in the units of walker.SLIDE
-SELDOM = 0.002  # fills a draw at least, which join what moves do not
+SELDOM = 0.01  # fills a draw at least, which join what moves do not
 SWEEPS = 4  # times as many slides a draw: a draw costs more to be judged than to be made
 
 
@@ -65,8 +63,7 @@ class Bundle:
             return None
         paths = None
         if not isinstance(walker.how, Edges):
-            most = space.logs.shape[1]
-            paths = _paths(walker.how[0], lane.under, len(space.low), most)
+            paths = _paths(walker.how[0], lane.under, len(space.low))
         states = []
         for x in walker.states:
             y = np.empty(entries * LANES, np.int32)
@@ -153,7 +150,7 @@ def _lane(space: Space, capped: Ints) -> Lane:
     return Lane(space.low, under, space.high[under])
 
 
-def _paths(moves: Moves, under: Ints, entries: int, most: int) -> Paths:
+def _paths(moves: Moves, under: Ints, entries: int) -> Paths:
     """Moves with what they do to every entry, first those that go down."""
     from discreet._kernels.bundles import Paths
 
@@ -171,9 +168,7 @@ def _paths(moves: Moves, under: Ints, entries: int, most: int) -> Paths:
     starts = np.searchsorted(move, np.append(every, len(every)))
     middles = starts[:-1] + np.bincount(move[sign < 0], minlength=len(every))
     unit = np.bincount(move[np.abs(sign) > 1], minlength=len(every)) == 0
-    short = np.diff(starts) * np.log2(most + 2) < LARGEST_PRODUCT
-    size = np.abs(sign).astype(np.int64)
-    return Paths(starts, middles, entry.astype(np.int64), size, unit, short)
+    return Paths(starts, middles, entry.astype(np.int64), np.abs(sign).astype(np.int64), unit)
 
 
 def _ratios(space: Space, more: int) -> Ratios:
@@ -191,13 +186,4 @@ def _ratios(space: Space, more: int) -> Ratios:
             rise[power, :, :-stride] = change
             fall[power, :, stride:] = 1 / change
     first = np.append(space.kind * values + space.low, np.full(more, (kinds - 1) * values))
-    n = np.arange(values - 1.0)
-    level = rise[0, :, 0]
-    slope = 2 * rise[0, :, 1] - level
-    given = (level[:, None] + slope[:, None] * n) / (n + 1)
-    simple = bool((np.abs(given - rise[0, :, :-1]) <= EXACT * given).all())
-    kind = np.append(space.kind, np.full(more, kinds - 1))
-    return Ratios(
-        first, rise.ravel(), fall.ravel(), kinds * values, space.doublings, space.flat, simple,
-        np.append(space.low, np.zeros(more, np.int64)), level[kind], slope[kind],
-    )  # fmt: skip
+    return Ratios(first, rise.ravel(), fall.ravel(), kinds * values, space.doublings, space.flat)
