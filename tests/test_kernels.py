@@ -66,12 +66,12 @@ def test_messages_of_all_records_at_once(seed):
     rest, total = rng.random(many), rng.random(many)
     floats = [rng.random(len(record)) for _ in range(4)]
     states = []
-    for tell in (tiers.plain(beliefs._tell), text_of(beliefs._tell)):
+    for tell in (tiers.plain(beliefs._tell.kernel), text_of(beliefs._tell.kernel)):
         w, heard, told, p = (part.copy() for part in floats)
         last, awake = np.where(np.arange(many) % 2, rest, 0.0), np.arange(many) == 1
-        wake, scratch, moved = np.zeros(others, bool), np.empty(len(record)), np.ones(many)
+        wake, moved = np.zeros(others, bool), np.ones(many)
         own = total.copy()
-        tell(side, w, heard, rest, told, own, p, last, awake, wake, scratch, moved)
+        tell(0, many, side, w, heard, rest, told, own, p, last, awake, wake, moved)
         states.append((told, p, own, last, awake, wake, moved))
     assert same(*states)
     assert states[0][-1].any()

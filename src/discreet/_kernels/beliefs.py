@@ -29,6 +29,9 @@ def _tell_one(
     """`_tell` for the ways of one record; how far its shares moved."""
     starts, edges, ends, copies = side
     begin, end = starts[k], starts[k + 1]
+    if begin == end:  # most of a source that is much larger than the release
+        total[k] = rest[k]
+        return 0.0
     ones, others = np.empty(end - begin), np.empty(end - begin)
     before = rest[k]
     for place in range(begin, end):
