@@ -59,6 +59,7 @@ def test_what_the_command_runs():
         assert seconds < 10
 
 
+@pytest.mark.large
 def test_both_routes_against_quadrature(claim):
     """No second-order interaction to a standard error of .001 on all 107 probabilities: hard for
     data augmentation, whose tables hardly move when people are many and interactions unknown."""

@@ -49,7 +49,7 @@ def test_every_extra_is_known():
     from pathlib import Path
 
     content = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    extras = set(content["project"]["optional-dependencies"]) - {"test", "docs"}
+    extras = set(content["project"]["optional-dependencies"]) - {"test", "docs", "bench"}
     assert set(doctor.EXTRAS) == extras
 
 

@@ -26,30 +26,30 @@ class Margins(NamedTuple):
     sizes: Ints
     begins: Ints
     sign: Ints
-    tables: Ints
+    tables: NDArray[Any]
 
 
 @njit(cache=True, nogil=True)
 def _keys(columns, margins, t, start, end, keys):
     """The row-major keys of the rows from `start` to `end` in margin t."""
-    keys[: end - start] = margins.begins[t]
-    step = 1
-    for m in range(margins.starts[t + 1] - 1, margins.starts[t] - 1, -1):
-        column = columns[margins.members[m]]
-        for r in range(end - start):
-            keys[r] += np.int64(column[start + r]) * step
-        step *= margins.sizes[margins.members[m]]
+    keys[: end - start] = 0
+    for m in range(margins.starts[t], margins.starts[t + 1]):
+        column = columns[margins.members[m]][start:end]
+        size = np.uint32(margins.sizes[margins.members[m]])
+        for r in range(len(column)):
+            keys[r] = keys[r] * size + np.uint32(column[r])
 
 
 @njit(cache=True, nogil=True)
 def _tally(first, end, columns, counts, margins):
-    keys = np.empty(BLOCK, np.int64)
+    keys = np.empty(BLOCK, np.uint32)
     for t in range(first, end):
+        table = margins.tables[margins.begins[t] :]
         for start in range(0, len(counts), BLOCK):
             stop = min(start + BLOCK, len(counts))
             _keys(columns, margins, t, start, stop, keys)
             for r in range(stop - start):
-                margins.tables[keys[r]] += counts[start + r]
+                table[keys[r]] += counts[start + r]
 
 
 def tally(columns: Any, counts: Any, margins: Margins) -> None:
@@ -59,7 +59,7 @@ def tally(columns: Any, counts: Any, margins: Margins) -> None:
 
 @njit(cache=True, nogil=True)
 def _narrowest(first, end, columns, counts, small, margins, least):
-    keys = np.empty(BLOCK, np.int64)
+    keys = np.empty(BLOCK, np.uint32)
     floor, ceiling = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
     for block in range(first, end):
         start = block * BLOCK
@@ -67,11 +67,15 @@ def _narrowest(first, end, columns, counts, small, margins, least):
         floor[:], ceiling[:] = 0, 2**62
         for t in range(len(margins.begins)):
             _keys(columns, margins, t, start, stop, keys)
-            for r in range(stop - start):
-                held = margins.tables[keys[r]]
-                floor[r] += margins.sign[t] * held
-                if margins.sign[t] > 0:
+            table = margins.tables[margins.begins[t] :]
+            if margins.sign[t] > 0:
+                for r in range(stop - start):
+                    held = np.int64(table[keys[r]])
+                    floor[r] += held
                     ceiling[r] = min(ceiling[r], held)
+            else:
+                for r in range(stop - start):
+                    floor[r] -= np.int64(table[keys[r]])
         for r in range(stop - start):
             if counts[start + r] <= small:
                 least[block] = min(least[block], ceiling[r] - max(0, floor[r]))

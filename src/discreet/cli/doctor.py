@@ -19,6 +19,8 @@ EXTRAS = {
     "postgres": ("records in PostgreSQL", "psycopg"),
     "sqlite": ("records in SQLite", "regex"),
     "spark": ("records in Spark", "pyspark"),
+    "delta": ("Delta tables", "deltalake"),
+    "cluster": ("work on a dask cluster", "distributed"),
     "server": ("serve, ledger, accounts", "fastapi"),
     "redis": ("one limit for several servers", "redis"),
     "privacy": ("differentially private masks", "opendp"),

@@ -51,9 +51,16 @@ def hold_memory(connection: Any) -> None:
         connection.con.execute("SET temp_directory = ?", [str(_spilling() / uuid.uuid4().hex)])
 
 
-@cache
 def _spilling() -> Path:
-    """One a process, gone when it ends."""
+    """One a process, made again where an interrupted command took it away."""
+    folder = _own_folder()
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+@cache
+def _own_folder() -> Path:
+    """Gone when the process ends."""
     folder = unfinished(Path(tempfile.mkdtemp(prefix="discreet-")))  # which has mode 700
     weakref.finalize(own_duckdb, shutil.rmtree, folder, ignore_errors=True)
     return folder

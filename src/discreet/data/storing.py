@@ -35,7 +35,7 @@ class CellsWriter:
     """Writes a folder of cells part by part; parts that are there stay, so it can be run again.
 
     Everything is written under another name first, and for its owner alone to read. `impossible`
-    are the combinations that nobody can have; left out, they are looked for when the cells are read.
+    are combinations that nobody can have; left out, they are looked for when the cells are read.
 
     >>> import tempfile
     >>> sex = Variable("Sex", ("f", "m"))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.data.codebook import MISSING, Codebook, Variable
 from discreet.data.impossible import Impossible
 from discreet.errors import DataError
+from discreet.look.result import Unpublished
 from discreet.look.words import plural
 from discreet.table.impossible import Combination, Groups, by_names
 from discreet.table.keys import Codes, Counts
@@ -29,7 +30,7 @@ LOOKS = (1 << 12, 1 << 16)  # cells that rule out most pairs of variables
 
 
 @dataclass(frozen=True)
-class Coding:
+class Coding(Unpublished):
     """Two variables and how many of their combinations nobody has; `taken` as impossible or not."""
 
     names: tuple[str, str]

@@ -62,7 +62,7 @@ def _side_by_side(table: StoredTable, sets: Sequence[tuple[int, int]]) -> Margin
         np.array(table.shape, np.int64),
         np.cumsum([0, *sizes])[:-1].astype(np.int64),
         np.array([sign for _, sign in sets], np.int64),
-        np.zeros(sum(sizes), np.int64),
+        np.zeros(sum(sizes), np.uint32 if table.total < 2**32 else np.int64),
     )
 
 
