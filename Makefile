@@ -49,8 +49,9 @@ style: setup
 types: setup
 	$(BIN)/mypy
 
+# one more than there are cores: tests of the server, of browsers and of workers mostly wait
 suite: setup
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(os.cpu_count() + 1)") --dist worksteal
 
 docs: setup  ## the documentation as a site in site/
 	$(BIN)/mkdocs build --strict
