@@ -132,6 +132,7 @@ class StoredCells:
         parts = [str(path) for path in self.paths]
         connection = own_duckdb().con
         connection.execute("SET memory_limit = '4GB'")
+        connection.execute("SET enable_progress_bar = false")
         hashes = f"SELECT hash({row}) AS h FROM read_parquet($1)"
         shared = f"SELECT h FROM ({hashes}) GROUP BY h HAVING count(*) > 1"
         again = connection.execute(
