@@ -1,5 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
+# bytecode is written once, whatever the machine says: tests start a thousand programs
+export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 # uv is four times as fast; where it finds no registry, pip does
 install = $(PYTHON) -m venv .venv && { $(PIP) uv && \
@@ -49,8 +51,10 @@ style: setup
 types: setup
 	$(BIN)/mypy
 
-# one more than there are cores: tests of the server, of browsers and of workers mostly wait
+# one more than there are cores: tests of the server, of browsers and of workers mostly wait;
+# loops are compiled before, or each worker would compile its own
 suite: setup
+	@$(BIN)/discreet setup
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c "import os; print(os.cpu_count() + 1)") --dist worksteal
 
 docs: setup  ## the documentation as a site in site/
