@@ -80,14 +80,18 @@ def test_a_merged_category_is_impossible_if_all_its_parts_are():
 
 def test_codings_are_found_in_what_is_read():
     table = Microdata.read(people(ages()), records=True).table()
-    assert {frozenset(c) for c in table.impossible} == {frozenset(AGES)}
-    assert table.found == (
-        "Age50 and Age51 look like codings of one thing: 1 combination that nobody has is taken as "
-        "impossible; say --impossible none if it can occur.",
+    assert table.impossible == ()  # nobody stated it
+    assert {frozenset(c) for c in table.supposing().impossible} == {frozenset(AGES)}
+    assert table.supposing().supposing(()).impossible == ()
+    (said,) = table.found
+    assert said.startswith(
+        "Age50 and Age51 look like codings of one thing: nobody has 1 of their combinations. "
     )
     assert table.margin("Age50*Region").found == ()
+    assert table.reorder(["Region", "Age51", "Age50"]).supposing().impossible
     off = Microdata.read(people(ages()), records=True).table(impossible="none")
-    assert off.impossible == off.found == ()
+    assert off.impossible == off.supposing().impossible == ()
+    assert "as was stated, it can occur" in off.found[0]
 
 
 def test_what_is_stated_is_not_found():
@@ -103,9 +107,12 @@ def test_a_merge_recounts_what_was_found():
     array = np.diag([50, 60, 70, 80])
     frame = people(Table.of(array, Fine="abcd", Other="wxyz"))
     table = Microdata.read(frame, records=True).table()
-    assert table.codings[0].impossible == len(table.impossible) == 12
+    assert table.codings[0].impossible == len(table.supposing().impossible) == 12
     merged = table.merge("Fine", {"a": "ab", "b": "ab"})
-    assert merged.codings[0].impossible == len(merged.impossible) == 8
+    assert merged.codings[0].impossible == len(merged.supposing().impossible) == 8
+    stated = table.excluding([{"Fine": "a", "Other": ["x", "y"]}])
+    assert (len(stated.impossible), stated.codings[0].impossible) == (2, 10)
+    assert len(stated.supposing().impossible) == 12
     assert table.merge("Fine", dict.fromkeys("abcd", "all")).found == ()
 
 
@@ -118,25 +125,25 @@ def test_independent_variables_are_no_codings(people, categories):
     """Of many categories with a person each, most pairs are empty by chance."""
     codes = np.random.default_rng(0).integers(0, categories, (people, 2)).astype(np.uint16)
     both = variables(categories, categories)
-    assert find_codings(both, codes, np.ones(people, np.int64)) == ((), set())
+    assert find_codings(both, codes, np.ones(people, np.int64)) == ()
 
 
 def test_few_people_are_no_codings():
     codes = np.array([[0, 0], [1, 0], [1, 1]], np.uint8)
-    assert find_codings(variables(2, 2), codes, np.array([8, 2, 9]))[0] == ()
-    assert find_codings(variables(2, 2), codes, np.array([80, 2, 90]))[0]
+    assert find_codings(variables(2, 2), codes, np.array([8, 2, 9])) == ()
+    assert find_codings(variables(2, 2), codes, np.array([80, 2, 90]))
 
 
 @pytest.mark.parametrize("name", ["tract", "czech", "blond", "estates"])
 def test_examples_have_no_codings(name):
-    assert load(f"example:{name}").impossible == ()
+    assert load(f"example:{name}").codings == ()
 
 
 def test_too_many_combinations_are_said(monkeypatch):
     monkeypatch.setattr("discreet.table.codings.MOST_FOUND", 0)
     table = Microdata.read(people(ages()), records=True).table()
     assert table.impossible == ()
-    assert "too many to be taken as impossible" in table.found[0]
+    assert "too many to be judged with" in table.found[0]
 
 
 def towns():
@@ -153,6 +160,7 @@ def test_a_variable_within_another():
         (("Town", "Birch"), ("Region", "N")),
     )
     assert table.found == ()
+    assert table.nestings == table.margin("Town*Region").nestings == (("Town", "Region"),)
     assert Microdata.read(towns(), codebook=book, records=True).table("Town").impossible == ()
 
 

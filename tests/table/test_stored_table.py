@@ -1,5 +1,6 @@
 """Tables on disk: margins, what fits in memory, bit maps against plain counting."""
 
+import json
 from itertools import combinations
 
 import numpy as np
@@ -79,7 +80,8 @@ def test_what_nobody_looked_for_is_found(tmp_path):
     columns = {"Age": fine, "Young": fine // 3, "Sex": rng.integers(0, 2, 400)}
     frame = pd.DataFrame(columns).astype(str).value_counts().reset_index(name="n")
     known = load(frame, count="n")
-    assert known.impossible
+    assert known.codings
+    assert known.impossible == ()
     writer = CellsWriter(tmp_path / "x.cells", known.variables)
     columns = dict(zip(known.names, known.codes.T, strict=True))
     writer.write(0, columns, known.counts)
@@ -87,8 +89,18 @@ def test_what_nobody_looked_for_is_found(tmp_path):
     found = load(tmp_path / "x.cells")
     assert found == known
     assert (found.impossible, found.codings) == (known.impossible, known.codings)
-    assert load(tmp_path / "x.cells", variables=["Age", "Young"]).impossible == known.impossible
-    assert load(tmp_path / "x.cells", variables=["Age", "Sex"]).impossible == ()
+    assert load(tmp_path / "x.cells", variables=["Age", "Young"]).codings == known.codings
+    assert load(tmp_path / "x.cells", variables=["Age", "Sex"]).codings == ()
+    again = known.store(tmp_path / "y.cells")
+    assert (again.impossible, again.codings) == ((), known.codings)
+    listed = tmp_path / "y.cells" / "cells.json"  # as earlier versions wrote it
+    old = json.loads(listed.read_text())
+    ((a, b, number, combinations, _),) = old.pop("codings")
+    del old["nestings"]
+    old |= {"impossible": combinations, "codings": [[a, b, number, True]]}
+    listed.write_text(json.dumps(old))
+    before = load(tmp_path / "y.cells")
+    assert (before.impossible, before.codings) == ((), known.codings)
 
 
 def test_load_takes_a_folder_of_cells(table, stored, tmp_path):

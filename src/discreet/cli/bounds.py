@@ -92,7 +92,7 @@ def bounds_command(
     from discreet.release.release import Release
 
     table = read_data(**data)
-    public, said = Release.margins(table, release), release
+    public, said = Release.margins(table.supposing(), release), release
     if large is not None:
         public = public.with_large(table, large)
         said = f"{release} and counts of {large:,} or more"

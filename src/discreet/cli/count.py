@@ -40,7 +40,7 @@ def count_command(
     from discreet.intruder.tables.count import count
     from discreet.release.release import Release
 
-    public = Release.margins(read_data(**data), release)
+    public = Release.margins(read_data(**data).supposing(), release)
     found = count(public, exact=exact, effort=effort, seconds=seconds, seed=seed)
     show(
         found,

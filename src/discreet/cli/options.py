@@ -256,8 +256,9 @@ def read_data(
     columns = [name.strip() for name in variables.split(",")] if variables else None
     with working(f"reading {hidden(data)}"):
         found = load(data, count=count, codebook=codebook, table=table, variables=columns, **kind)
-    for note in found.found:
-        click.echo(f"discreet: {note}", err=True)
+    for coding in found.codings:
+        if not coding.denied:
+            click.echo(f"discreet: {coding}", err=True)
     return found
 
 

@@ -120,7 +120,7 @@ def posterior_command(
     table = read_data(**data)
     chosen = {"small": lambda: table.small(small), "nonzero": table.nonzero, "all": table.all}
     listed = named_cells(table, named) if named else chosen[cells]()
-    public = Release.margins(table, release)
+    public = Release.margins(table.supposing(), release)
     if sensitivity:
         result, document = _compared(public, listed, model_prior, options)
     else:

@@ -24,8 +24,9 @@ def left_on_disk(data: str, **how: Any) -> StoredTable | None:
     found = StoredTable.open(data)
     if found.fits:
         return None
-    for note in found.found:
-        click.echo(f"discreet: {note}", err=True)
+    for coding in found.codings:
+        if not coding.denied:
+            click.echo(f"discreet: {coding}", err=True)
     return found
 
 

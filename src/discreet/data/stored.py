@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,8 +63,10 @@ class StoredCells:
     parts: tuple[Part, ...]
     dropped: int = 0
     sampling_fraction: float | None = None
-    impossible: tuple[Combination, ...] | None = None  # nobody has looked
-    codings: tuple[tuple[str, str, int, bool], ...] = ()  # two names, how many, taken
+    impossible: tuple[Combination, ...] | None = None  # stated; None: nobody has looked
+    # two names, how many combinations nobody has, these, did somebody say that they can occur
+    codings: tuple[tuple[str, str, int, tuple[Combination, ...], bool], ...] = ()
+    nestings: tuple[tuple[str, str], ...] = ()
 
     @property
     def total(self) -> int:
@@ -228,17 +230,26 @@ def _variables(found: Mapping[str, Any]) -> tuple[Variable, ...]:
 
 
 def _known(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What is impossible, and what only looks so; earlier versions listed both as impossible."""
+    listed = None if found["impossible"] is None else _combinations(found["impossible"])
+    codings = []
+    for a, b, number, *more in found["codings"]:
+        if len(more) == 1:
+            own = tuple(c for c in listed or () if {name for name, _ in c} == {a, b})
+            listed = listed and tuple(c for c in listed if c not in set(own))
+            more = [own if more[0] else (), False]
+        codings.append((a, b, int(number), _combinations(more[0]), bool(more[1])))
     return {
         "dropped": int(found["dropped"]),
         "sampling_fraction": found["sampling_fraction"],
-        "impossible": None
-        if found["impossible"] is None
-        else tuple(
-            tuple((name, category) for name, category in combination)
-            for combination in found["impossible"]
-        ),
-        "codings": tuple((a, b, int(n), bool(taken)) for a, b, n, taken in found["codings"]),
+        "impossible": listed,
+        "codings": tuple(codings),
+        "nestings": tuple((a, b) for a, b in found.get("nestings", ())),
     }
+
+
+def _combinations(listed: Iterable[Any]) -> tuple[Combination, ...]:
+    return tuple(tuple((name, category) for name, category in each) for each in listed)
 
 
 def _check_part(cells: StoredCells, part: Part) -> None:

@@ -35,7 +35,8 @@ class CellsWriter:
     """Writes a folder of cells part by part; parts that are there stay, so it can be run again.
 
     Everything is written under another name first, and for its owner alone to read. `impossible`
-    are combinations that nobody can have; left out, they are looked for when the cells are read.
+    are combinations that nobody can have, as stated, `codings` and `nestings` those of a table;
+    left out, codings are looked for when the cells are read.
 
     >>> import tempfile
     >>> sex = Variable("Sex", ("f", "m"))
@@ -53,7 +54,8 @@ class CellsWriter:
         *,
         sampling_fraction: float | None = None,
         impossible: Iterable[Combination] | None = None,
-        codings: Iterable[tuple[str, str, int, bool]] = (),
+        codings: Iterable[tuple[str, str, int, Iterable[Combination], bool]] = (),
+        nestings: Iterable[tuple[str, str]] = (),
     ) -> None:
         import pyarrow as pa
 
@@ -71,7 +73,11 @@ class CellsWriter:
             "impossible": None
             if impossible is None
             else [list(map(list, combination)) for combination in impossible],
-            "codings": [list(coding) for coding in codings],
+            "codings": [
+                [a, b, number, [list(map(list, c)) for c in combinations], denied]
+                for a, b, number, combinations, denied in codings
+            ],
+            "nestings": list(map(list, nestings)),
         }
         self._begin()
 

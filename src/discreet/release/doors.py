@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def of_release(function: F) -> F:
-    """A function of a release: a table and a formula will do."""
+    """A function of a release: a table and a formula will do, with what was found known too."""
     name = getattr(function, "__name__", "this")
 
     @wraps(function)
@@ -27,7 +27,7 @@ def of_release(function: F) -> F:
                     f'{name}(table, "A*B + C").'
                 )
             formula, *rest = rest  # type: ignore[assignment]
-            given = Release.margins(given, formula)
+            given = Release.margins(given.supposing(), formula)
         elif not isinstance(given, Release):
             raise DataError(
                 f"{name} asks about a release, or a table and a formula, not about "

@@ -263,13 +263,21 @@ class Release(Shown, OverAxes):
 
     def excluding(self, table: Table) -> Release:
         """All that is impossible in `table`, unless a released margin shows it."""
+        known = {known.cell for known in self.known if known.upper == 0}
         fresh = [
             Known(combination, 0, 0, STRUCTURAL)
             for names, group in table.ruled_out.items()
             if all(name in self.axes.place for name in names) and not self.formula.contains(names)
             for combination in group
+            if combination not in known
         ]
         return dataclasses.replace(self, known=(*self.known, *fresh)) if fresh else self
+
+    def allowing(self, combinations: Iterable[Combination]) -> Release:
+        """Without some of the combinations that were known to be impossible."""
+        gone = set(combinations)
+        left = tuple(k for k in self.known if k.why != STRUCTURAL or k.cell not in gone)
+        return dataclasses.replace(self, known=left) if len(left) < len(self.known) else self
 
     def _with(self, cell: Mapping[str, object], lower: int, upper: int, why: str) -> Release:
         axes = {variable.name: variable for variable in self.variables}

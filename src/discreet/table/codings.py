@@ -1,11 +1,15 @@
-"""Variables that are codings of one thing, or lie within each other: pairs that cannot occur."""
+"""Variables that are codings of one thing, or lie within each other: pairs that cannot occur.
+
+What is stated is impossible. What only looks so in the data may be public knowledge or not: it is
+kept apart, and every verdict is computed without it and with it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +20,11 @@ from discreet.data.codebook import MISSING, Codebook, Variable
 from discreet.data.impossible import Impossible
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
-from discreet.look.words import plural
-from discreet.table.impossible import Combination, Groups, by_names
+from discreet.table.impossible import Combination, by_names, over
 from discreet.table.keys import Codes, Counts
 
 if TYPE_CHECKING:
+    from discreet.table.stored_table import StoredTable
     from discreet.table.table import Table
 
 LEAST_EXPECTED = 20.0
@@ -31,29 +35,50 @@ LOOKS = (1 << 12, 1 << 16)  # cells that rule out most pairs of variables
 
 @dataclass(frozen=True)
 class Coding(Unpublished):
-    """Two variables and how many of their combinations nobody has; `taken` as impossible or not."""
+    """Two variables of which nobody has some combinations, and chance is no explanation.
+
+    This was seen in the data and nobody stated it. `impossible` is how many combinations nobody
+    has, `combinations` are these, unless they are too many to be judged with. `denied`: a person or
+    the codebook says that they can occur.
+    """
 
     names: tuple[str, str]
     impossible: int
-    taken: bool = True
+    combinations: tuple[Combination, ...] = field(default=(), repr=False)
+    denied: bool = False
+
+    @property
+    def taken(self) -> bool:
+        """Is a verdict also computed as if the combinations were impossible?"""
+        return bool(self.combinations) and not self.denied
+
+    @property
+    def seen(self) -> str:
+        """`Age50 and Age51 look like codings of one thing: nobody has 1 of their combinations`."""
+        a, b = self.names
+        return (
+            f"{a} and {b} look like codings of one thing: nobody has {self.impossible:,} of their "
+            "combinations"
+        )
 
     def __str__(self) -> str:
-        a, b = self.names
-        number = plural(self.impossible, "combination")
+        it = "it" if self.impossible == 1 else "they"
+        if self.denied:
+            return f"{self.seen}; as was stated, {it} can occur."
         if not self.taken:
             return (
-                f"{a} and {b} look like codings of one thing, but {number} that nobody has are too "
-                "many to be taken as impossible; group their categories, or leave one out."
+                f"{self.seen}, too many to be judged with; group their categories, leave one out, "
+                f"or say --impossible none if {it} can occur."
             )
-        verb, it = ("is", "it") if self.impossible == 1 else ("are", "they")
         return (
-            f"{a} and {b} look like codings of one thing: {number} that nobody has {verb} taken as "
-            f"impossible; say --impossible none if {it} can occur."
+            f"{self.seen}. Intervals and beliefs are those of an intruder who knows that {it} "
+            "cannot occur; a verdict is the stricter one of knowing it and not knowing it. Say "
+            f"--impossible none if {it} can occur."
         )
 
 
 def with_impossible(table: Table, book: Codebook, given: object, columns: Iterable[str]) -> Table:
-    """The table with what cannot occur: stated, by variables that lie within others, and found.
+    """The table with what cannot occur, as it is stated, and with the codings that were found.
 
     Of the data's `columns` the table may have some only, and what is said of others is left out.
     """
@@ -69,25 +94,21 @@ def with_impossible(table: Table, book: Codebook, given: object, columns: Iterab
         for combination in said.stated
         if all(name in table.names for name in combination)
     ]
-    for name, outer in ((name, book.entry(name).within) for name in table.names):
-        if outer in table.names:
-            pair = table.margin([name, outer])
-            stated += nested(pair.variables[0], pair.variables[1], pair.codes, pair.counts)
-    table = table.excluding(stated)
+    within = [(name, str(book.entry(name).within)) for name in table.names]
+    within = [(name, outer) for name, outer in within if outer in table.names]
+    for name, outer in within:
+        pair = table.margin([name, outer])
+        stated += nested(pair.variables[0], pair.variables[1], pair.codes, pair.counts)
+    found = find_codings(table.variables, table.codes, table.counts)
     if not said.find:
-        return table
-    codings, impossible = find_codings(table.variables, table.codes, table.counts)
-    fresh = by_names(impossible.difference(table.impossible))
-    stated_of = {frozenset(names) for names in table.ruled_out}
-    codings = tuple(c for c in codings if c.taken or frozenset(c.names) not in stated_of)
-    both = tuple(sorted(impossible.union(table.impossible)))
-    return dataclasses.replace(table, impossible=both, codings=recounted(codings, fresh))
+        found = tuple(dataclasses.replace(coding, denied=True) for coding in found)
+    spoken_of = {frozenset(names) for names in (*within, *stated)}
+    found = tuple(c for c in found if c.combinations or frozenset(c.names) not in spoken_of)
+    return dataclasses.replace(table, codings=found, nestings=tuple(within)).excluding(stated)
 
 
-def find_codings(
-    variables: Sequence[Variable], codes: Codes, counts: Counts
-) -> tuple[tuple[Coding, ...], set[Combination]]:
-    """Pairs of variables whose empty combinations look impossible, and these combinations.
+def find_codings(variables: Sequence[Variable], codes: Codes, counts: Counts) -> tuple[Coding, ...]:
+    """Pairs of variables whose empty combinations look impossible.
 
     Two codings of one quantity, or a variable within another, with a and b categories that have
     people, leave at most a + b - 1 of their D pairs with people. That is no chance if at least 20
@@ -99,7 +120,7 @@ def find_codings(
     e^20 times.
     """
     found: list[Coding] = []
-    impossible: set[Combination] = set()
+    listed = 0
     people = [np.bincount(codes[:, i], counts, v.size) for i, v in enumerate(variables)]
     filled = [int((n > 0).sum()) for n in people]
     samples = [codes[:: -(-len(codes) // look)] for look in LOOKS if look < len(codes)]
@@ -113,23 +134,49 @@ def find_codings(
         if len(seen) > most or not _no_chance(people[i], people[j], seen, variables[j].size):
             continue
         empty = filled[i] * filled[j] - len(seen)
-        taken = empty + len(impossible) <= MOST_FOUND
-        found.append(Coding((variables[i].name, variables[j].name), empty, taken))
-        if taken:
+        impossible: tuple[Combination, ...] = ()
+        if listed + empty <= MOST_FOUND:
             mask = (people[i] > 0)[:, None] & (people[j] > 0)[None]
             mask.ravel()[seen] = False
-            impossible.update(_labelled(variables[i], variables[j], mask))
-    return tuple(found), impossible
+            impossible = tuple(sorted(_labelled(variables[i], variables[j], mask)))
+            listed += empty
+        found.append(Coding((variables[i].name, variables[j].name), empty, impossible))
+    return tuple(found)
 
 
-def recounted(codings: Sequence[Coding], groups: Groups) -> tuple[Coding, ...]:
-    """The codings of which impossible combinations are left."""
-    left = {frozenset(names): len(group) for names, group in groups.items()}
-    return tuple(
-        dataclasses.replace(c, impossible=left[frozenset(c.names)]) if c.taken else c
-        for c in codings
-        if not c.taken or frozenset(c.names) in left
-    )
+def changed(
+    codings: Iterable[Coding], change: Callable[[Sequence[Combination]], Iterable[Combination]]
+) -> tuple[Coding, ...]:
+    """The codings with their combinations changed; without those of which none are left."""
+    kept = []
+    for coding in codings:
+        left = sorted(change(coding.combinations))
+        if left:
+            kept.append(dataclasses.replace(coding, impossible=len(left), combinations=tuple(left)))
+        elif not coding.combinations:  # too many to list
+            kept.append(coding)
+    return tuple(kept)
+
+
+def of_variables(table: Table | StoredTable, names: Sequence[str]) -> dict[str, Any]:
+    """What is impossible, found and within another, among some variables, in their order."""
+    codings = [coding for coding in table.codings if set(coding.names) <= set(names)]
+    return {
+        "impossible": over(table.ruled_out, names),
+        "codings": changed(codings, lambda group: over(by_names(group), names)),
+        "nestings": tuple(pair for pair in table.nestings if set(pair) <= set(names)),
+    }
+
+
+def supposing(table: Table, codings: Iterable[Coding] | None = None) -> Table:
+    """The table where what was found is impossible too: of the given codings, else of all."""
+    stated = {*table.impossible} - _supposed(table.codings)
+    chosen = table.codings if codings is None else codings
+    return dataclasses.replace(table, impossible=tuple(sorted(stated | _supposed(chosen))))
+
+
+def _supposed(codings: Iterable[Coding]) -> set[Combination]:
+    return {c for coding in codings if coding.taken for c in coding.combinations}
 
 
 def nested(

@@ -19,9 +19,9 @@ from discreet.errors import DataError
 from discreet.look.notebook import Rows
 from discreet.look.result import Unpublished
 from discreet.table.axes import OverAxes
-from discreet.table.codings import Coding, find_codings
+from discreet.table.codings import Coding, find_codings, of_variables
 from discreet.table.formula import margin_names
-from discreet.table.impossible import Combination, by_names, over
+from discreet.table.impossible import Combination, Groups, by_names
 from discreet.table.keys import keys, merge, unravel
 from discreet.table.table import Table
 
@@ -69,36 +69,41 @@ class StoredTable(Unpublished, OverAxes):
 
     @property
     def impossible(self) -> tuple[Combination, ...]:
-        """The combinations that nobody can have, as they were stored, or else as they look so."""
-        return self._sought[1] if self.cells.impossible is None else self.cells.impossible
+        """The combinations that nobody can have, as they were stated."""
+        return self.cells.impossible or ()
 
     @property
-    def codings(self) -> tuple[Coding, ...]:
-        if self.cells.impossible is None:
-            return self._sought[0]
-        return tuple(Coding((a, b), number, taken) for a, b, number, taken in self.cells.codings)
+    def nestings(self) -> tuple[tuple[str, str], ...]:
+        return self.cells.nestings
 
     @cached_property
-    def _sought(self) -> tuple[tuple[Coding, ...], tuple[Combination, ...]]:
+    def codings(self) -> tuple[Coding, ...]:
         """Pairs of variables that look like codings of one thing.
 
         The first cells rule out most pairs; the others are counted.
         """
+        if self.cells.impossible is not None:
+            return tuple(
+                Coding((a, b), number, group, denied)
+                for a, b, number, group, denied in self.cells.codings
+            )
         columns, _ = next(self.batches())
         codings: list[Coding] = []
-        impossible: set[Combination] = set()
         for i, j in combinations(range(len(columns)), 2):
             pairs = columns[i].astype(np.int64) * self.shape[j] + columns[j]
             if len(np.unique(pairs)) < self.shape[i] + self.shape[j]:
                 cells = self._added_up((self.variables[i], self.variables[j]))
-                found, fresh = find_codings((self.variables[i], self.variables[j]), *cells)
-                codings += found
-                impossible |= fresh
-        return tuple(codings), tuple(sorted(impossible))
+                codings += find_codings((self.variables[i], self.variables[j]), *cells)
+        return tuple(codings)
+
+    @cached_property
+    def ruled_out(self) -> Groups:
+        """The impossible combinations by their variables."""
+        return by_names(self.impossible)
 
     @property
     def found(self) -> tuple[str, ...]:
-        """What was found to be impossible without being stated, in words."""
+        """What looks impossible without being stated, in words."""
         return tuple(map(str, self.codings))
 
     def __len__(self) -> int:
@@ -149,8 +154,7 @@ class StoredTable(Unpublished, OverAxes):
             counts,
             dropped=self.dropped,
             sampling_fraction=self.sampling_fraction,
-            impossible=over(by_names(self.impossible), chosen),
-            codings=tuple(c for c in self.codings if set(c.names) <= set(chosen)),
+            **of_variables(self, chosen),
         )
 
     def _added_up(self, variables: tuple[Variable, ...]) -> tuple[Any, NDArray[np.int64]]:
@@ -202,7 +206,8 @@ def store(table: Table, folder: str | Path) -> StoredTable:
         table.variables,
         sampling_fraction=table.sampling_fraction,
         impossible=table.impossible,
-        codings=[(*c.names, c.impossible, c.taken) for c in table.codings],
+        codings=[(*c.names, c.impossible, c.combinations, c.denied) for c in table.codings],
+        nestings=table.nestings,
     )
     for number, start in enumerate(range(0, len(table), PART)):
         if not writer.has(number):

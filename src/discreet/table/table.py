@@ -23,7 +23,7 @@ from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.table.axes import OverAxes
 from discreet.table.cells import Cells
-from discreet.table.codings import Coding, recounted
+from discreet.table.codings import Coding, changed, of_variables, supposing
 from discreet.table.formula import margin_names
 from discreet.table.impossible import (
     Combination,
@@ -32,7 +32,6 @@ from discreet.table.impossible import (
     codes_of,
     combinations,
     grouped,
-    over,
     spelled,
     within,
 )
@@ -49,8 +48,8 @@ MOST_AXES = 64  # of a numpy array
 class Table(Result, OverAxes):
     """A cross-classification: the non-zero cells in row-major order, and their counts.
 
-    `impossible` are the combinations of categories that nobody can have, as `excluding` adds them;
-    `codings` are the pairs of variables where they were found and not stated.
+    `impossible` are the combinations of categories that nobody can have, as stated, `nestings` the
+    pairs of a variable and one that it was said to lie within. `codings` only look so in the data.
 
     >>> table = Table.of([[4, 4], [4, 4], [4, 0]], Hair=["Black", "Red", "Blond"],
     ...                  Income=["High", "Low"])
@@ -67,6 +66,7 @@ class Table(Result, OverAxes):
     sampling_fraction: float | None = None
     impossible: tuple[Combination, ...] = ()
     codings: tuple[Coding, ...] = ()
+    nestings: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         self.codes.flags.writeable = False
@@ -199,8 +199,7 @@ class Table(Result, OverAxes):
             Table.from_cells(variables, self.codes[:, places], self.counts),
             dropped=self.dropped,
             sampling_fraction=self.sampling_fraction,
-            impossible=over(self.ruled_out, [variable.name for variable in variables]),
-            codings=tuple(c for c in self.codings if set(c.names) <= {v.name for v in variables}),
+            **of_variables(self, [variable.name for variable in variables]),
         )
 
     def collapse(self, *names: str) -> Table:
@@ -252,7 +251,8 @@ class Table(Result, OverAxes):
             dropped=self.dropped,
             sampling_fraction=self.sampling_fraction,
             impossible=left,
-            codings=recounted(self.codings, by_names(left)),
+            codings=changed(self.codings, lambda group: grouped(group, name, group_of)),
+            nestings=self.nestings,
         )
 
     def beside(self, name: str, merged: str, group_of: Mapping[str, str]) -> Table:
@@ -271,15 +271,8 @@ class Table(Result, OverAxes):
         coarse = dataclasses.replace(fine.merged(groups), name=merged)
         code = np.array([coarse.code(group) for group in groups])
         codes = np.column_stack([self.codes, code[self.codes[:, place]]])
-        table = Table.from_cells(
-            (*self.variables, coarse),
-            codes.astype(np.min_scalar_type(max(codes.max(initial=0), 1))),
-            self.counts,
-            dropped=self.dropped,
-            sampling_fraction=self.sampling_fraction,
-            impossible=self.impossible,
-            codings=self.codings,
-        )
+        codes = codes.astype(np.min_scalar_type(max(codes.max(initial=0), 1)))
+        table = dataclasses.replace(self, variables=(*self.variables, coarse), codes=codes)
         others = {c: [g for g in coarse.categories if g != group_of[c]] for c in fine.categories}
         return table.excluding({name: c, merged: gs} for c, gs in others.items() if gs)
 
@@ -304,7 +297,12 @@ class Table(Result, OverAxes):
                     "data, or leave it out."
                 )
         both = {*self.impossible}.union(*fresh.values())
-        return dataclasses.replace(self, impossible=tuple(sorted(both)))
+        codings = changed(self.codings, lambda group: {*group}.difference(*fresh.values()))
+        return dataclasses.replace(self, impossible=tuple(sorted(both)), codings=codings)
+
+    def supposing(self, codings: Iterable[Coding] | None = None) -> Table:
+        """The table where what was found is impossible too: of the given codings, else of all."""
+        return supposing(self, codings)
 
     @cached_property
     def ruled_out(self) -> Groups:
@@ -313,7 +311,7 @@ class Table(Result, OverAxes):
 
     @property
     def found(self) -> tuple[str, ...]:
-        """What was found to be impossible without being stated, in words."""
+        """What looks impossible without being stated, in words."""
         return tuple(map(str, self.codings))
 
     # Cells of it

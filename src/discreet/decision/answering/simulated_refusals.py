@@ -86,10 +86,10 @@ def _check(table: Table, policy: Policy) -> None:
     shape, draws = table.shape, policy.server.draws
     cells, sums = math.prod(shape), Lattice(shape).size
     told = "use the static rule, whose refusals tell nothing either, or a smaller table."
-    if table.impossible:
+    if table.supposing().impossible:
         raise PolicyError(
-            "the simulatable rule does not know of combinations that cannot occur; use the static "
-            "rule."
+            "the simulatable rule does not know of combinations that cannot occur, or that only "
+            "look so; use the static rule."
         )
     if sums * draws > MOST_SUMS:
         raise PolicyError(

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from discreet.decision.answering.space import within
 from discreet.decision.frontier.brief import Brief, Sets
-from discreet.decision.frontier.judge import ShuttleJudge
+from discreet.decision.frontier.judge import ShuttleJudge, insiders
 from discreet.decision.frontier.linear_judge import LinearJudge, projectable
 from discreet.decision.law.case import Case
 from discreet.decision.law.decide import decide, ruling
 from discreet.decision.law.policy import Policy
-from discreet.decision.law.rules import asked
 from discreet.decision.law.rules.small import Widths
 from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.part import QUICK
@@ -52,7 +51,7 @@ class Trial(Protocol):
 
 
 def trial(table: Table, policy: Policy) -> Trial:
-    brief = Brief(table, policy)
+    brief = Brief(table.supposing(), policy)
     small = table.size * max(len(brief.cells), 1) <= QUICK
     return WholeTrial(brief) if small else ShuttleTrial(brief)
 
@@ -70,14 +69,14 @@ class WholeTrial:
         self.policy = brief.policy.effort(
             witness_effort=min(brief.policy.bounds.witness_effort, PROOF)
         )
-        self.followers = [rule.follow(brief) for rule in asked(brief.policy) if rule.follow]
+        self.inside = insiders(brief)
         self._known = lru_cache(REMEMBERED)(self._judge)
 
     def verdict(self, margins: Sequence[int]) -> Verdict:
         return self._known(maximal([*self.out, *margins]))
 
     def _judge(self, top: Sets) -> Verdict:
-        if any(follower.inside(margin) for margin in top for follower in self.followers):
+        if any(follower.inside(margin) for margin in top for follower in self.inside):
             return Verdict.FAIL
         return ruling(self.brief.table, self.brief.release(top), self.policy)
 
@@ -115,10 +114,11 @@ class ShuttleTrial:
         self.out: Sets = ()
         self.judge = ShuttleJudge(brief)
         proof, others = brief.policy.bounds.proof, self.judge.others
-        self.follows = proof == "outer" and not others
+        found = bool(brief.table.codings)  # `decide` judges without them, too
+        self.follows = proof == "outer" and not others and not found
         followers = self.judge.followers
         exact = all(isinstance(f, Widths) or not getattr(f, "outer", True) for f in followers)
-        plain = projectable(brief) and exact and not others
+        plain = projectable(brief) and exact and not others and not found
         self.linear = LinearJudge(brief, self.judge) if proof == "linear" and plain else None
         self.broken = not self.judge.restart(())
         self._trial: Sets | None = None

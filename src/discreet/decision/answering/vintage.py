@@ -44,7 +44,11 @@ class Changes:
         more = now.lookup(codes) - then.lookup(codes)
         self.parts = tuple(
             Table.from_cells(
-                variables, codes[side > 0], side[side > 0], impossible=table.impossible
+                variables,
+                codes[side > 0],
+                side[side > 0],
+                impossible=table.impossible,
+                codings=table.codings,
             )
             for side, table in ((more, now), (-more, then))
             if (side > 0).any()
@@ -145,4 +149,6 @@ def _over(table: Table, variables: Sequence[Variable]) -> Table:
     codes = margin.codes.copy()
     for place, (own, wanted) in enumerate(zip(margin.variables, variables, strict=True)):
         codes[:, place] = np.array([wanted.code(c) for c in own.categories])[codes[:, place]]
-    return Table.from_cells(variables, codes, margin.counts, impossible=margin.impossible)
+    return Table.from_cells(
+        variables, codes, margin.counts, impossible=margin.impossible, codings=margin.codings
+    )

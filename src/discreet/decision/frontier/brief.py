@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -29,6 +29,9 @@ Sets = tuple[int, ...]
 class Brief:
     """The table, the policy, and the wishes of a search; margins are bit sets.
 
+    Where codings were found, the table is the one that supposes them (`Table.supposing`), whose
+    bounds are the narrowest; `decide` judges what comes of it without them, too.
+
     `must` is in every answer, `never` and what contains it in none. `weights` are the wishes of
     users: margins without one only break ties. Cells with a count of `large` or more are published
     beside every answer.
@@ -52,6 +55,11 @@ class Brief:
             return watched(self.table, most, chance=rule.chance, model=rule.model).cells
         seen = observable(self.table)
         return seen.small(most) if seen.variables else seen.small(0)
+
+    @property
+    def stated(self) -> Brief:
+        """The same where nothing is impossible but what was stated."""
+        return replace(self, table=self.table.supposing(()))
 
     def allows(self, margin: int) -> bool:
         """May the margin go at all?"""

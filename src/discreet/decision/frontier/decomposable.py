@@ -289,7 +289,8 @@ def _min_width(search: Search, near: Sequence[int]) -> int | None:
 
 def _confirm(table: Table, formula: Formula, small: int, width: int | None, beta: int) -> None:
     """Bound the small cells another way, from the release alone."""
-    found = bounds(Release.margins(table, formula), table.small(small), method="closed")
+    public = Release.margins(table.supposing(), formula)
+    found = bounds(public, table.small(small), method="closed")
     if found.narrowest != width or (width is not None and width < beta):
         raise DisclosureError(
             f"the search gives the release {formula} a narrowest width of {width} with beta = "

@@ -105,6 +105,11 @@ def _check(table: StoredTable) -> None:
             f"nobody can have {spelled(table.impossible[0])}, which is out of reach of the search "
             "on disk; leave one of these variables out."
         )
+    if found := [coding for coding in table.codings if not coding.denied]:
+        raise DataError(
+            f"{found[0].seen}, which is out of reach of the search on disk; leave one of these "
+            "variables out."
+        )
     if other := [v.name for v in table.variables if not v.role.identifies]:
         raise DataError(
             f"{other[0]!r} does not identify, and a table on disk is searched over identifying "

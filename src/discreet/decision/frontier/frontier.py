@@ -258,7 +258,7 @@ def frontier(
         rules = rules.for_this_run({"bounds.proof": proof})
     requests = Requests.of(weights, names) if isinstance(weights, Mapping) else weights
     brief = Brief(
-        table,
+        table.supposing(),
         rules,
         certified,
         must=maximal([*_sets(() if fit else first, names), *_sets(released, names)]),

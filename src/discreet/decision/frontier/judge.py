@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.law.case import Case
 from discreet.decision.law.decide import Decision, decide
+from discreet.decision.law.rule import Follower
 from discreet.decision.law.rules import asked, small
 from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.shuttle.shuttle import Shuttle
@@ -91,12 +92,13 @@ class ShuttleJudge:
         self.beta = brief.policy.small.width
         rules = asked(brief.policy)
         self.followers = [rule.follow(brief) for rule in rules if rule.follow]
+        self.inside = insiders(brief)
         self.others = [rule for rule in rules if not rule.follow]
         self.shuttle: Shuttle | None = None
         self.blocked: Ints = np.zeros(0, np.int64)
 
     def alone(self, margin: int) -> bool:
-        return not any(follower.inside(margin) for follower in self.followers)
+        return not any(follower.inside(margin) for follower in self.inside)
 
     def restart(self, sets: Iterable[int]) -> bool:
         top = maximal([*self.brief.must, *sets])
@@ -178,6 +180,12 @@ class ShuttleJudge:
         policy = self.brief.policy.effort(witness_effort=0.0)
         case = Case(self.brief.table, self.brief.release(sets), policy)
         return all(rule.judge(case).verdict is not Verdict.FAIL for rule in self.others)
+
+
+def insiders(brief: Brief) -> list[Follower]:
+    """Who says whether a margin by itself breaks a rule, without and with what was found."""
+    briefs = [brief, brief.stated] if brief.table.codings else [brief]
+    return [rule.follow(each) for each in briefs for rule in asked(brief.policy) if rule.follow]
 
 
 def acceptable(decision: Decision, brief: Brief) -> bool:

@@ -46,7 +46,8 @@ class VeryLargeStrategy(Strategy):
                 f"a table of this size cannot be searched under the rules {', '.join(blind)}; "
                 "switch them off, or search by widths alone (beta and no policy)."
             )
-        if policy.sample.check or brief.certified or brief.must or brief.table.impossible:
+        found = any(not coding.denied for coding in brief.table.codings)
+        if any((policy.sample.check, brief.certified, brief.must, brief.table.impossible, found)):
             raise DataError(
                 "for a table of this size samples, proofs, impossible combinations and margins "
                 "that must be in are out of reach; leave them out."

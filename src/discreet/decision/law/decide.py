@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,16 +13,18 @@ from discreet.decision.law.case import Case
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.rules import asked
+from discreet.decision.law.supposing import judge_suppositions, suppositions, too_many
 from discreet.decision.law.verdict import Reason, Verdict, weakest, worst
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, PolicyError, Stopped
 from discreet.intruder.bounds.result import Rung
 from discreet.look.result import Result
-from discreet.look.words import listed, plural
+from discreet.look.words import both, listed
 from discreet.release.doors import of_table
 from discreet.release.release import BELOW, Release
 from discreet.table.cells import frame
 from discreet.table.formula import Formula
+from discreet.table.impossible import spelled
 from discreet.table.table import Table
 from discreet.utility.margins import MarginUtility, margin_utility
 
@@ -156,7 +158,9 @@ def decide(
     policy = policy or Policy()
     rules = _rules(policy)
     case = _case(table, release, policy, released, large, effort, seconds)
-    return _decision(case, tuple(_judged(rule, case) for rule in rules))
+    return _decision(
+        *judge_suppositions(case, lambda one: tuple(_judged(rule, one) for rule in rules))
+    )
 
 
 def passing(
@@ -175,11 +179,18 @@ def passing(
     Light rules are asked first, then those that left `doubts` of a similar release.
     """
     rules = _rules(policy)
-    case, found = _case(table, release, policy, released, large, effort, seconds), {}
-    for rule in sorted(rules, key=lambda rule: (not rule.light, rule.name not in doubts)):
-        found[rule.name] = _judged(rule, case)
-        if found[rule.name].verdict is not Verdict.PASS:
-            return None
+    whole = _case(table, release, policy, released, large, effort, seconds)
+    ordered = sorted(rules, key=lambda rule: (not rule.light, rule.name not in doubts))
+    passed: list[tuple[Case, dict[str, Reason]]] = []
+    for case in () if any(too_many(whole)) else suppositions(whole):
+        passed.append((case, {}))
+        for rule in ordered:
+            reason = passed[-1][1][rule.name] = _judged(rule, case)
+            if reason.verdict is not Verdict.PASS:
+                return None
+    if not passed:
+        return None
+    case, found = passed[0]
     return _decision(case, tuple(found[rule.name] for rule in rules))
 
 
@@ -201,6 +212,7 @@ def _case(
     """The release with all that is out, before the custodian."""
     if isinstance(release, Release):
         _check_of(table, release)
+        release = release.excluding(table)
     else:
         release = Release.margins(table, release)
     if released is not None:
@@ -242,12 +254,14 @@ def ruling(table: Table, release: Release, policy: Policy) -> Verdict:
 
     Light rules are asked first, and the first FAIL ends it.
     """
-    case, found = Case(table, release, policy), Verdict.PASS
-    for rule in sorted(_rules(policy), key=lambda rule: not rule.light):
-        own = _ruled(rule, case)
-        found = worst((found, Verdict.REVIEW if case.doubtful else Verdict.PASS, own))
-        if found is Verdict.FAIL:
-            break
+    whole = Case(table, release, policy)
+    found = worst(reason.verdict for reason in too_many(whole))
+    for case in suppositions(whole):
+        for rule in sorted(_rules(policy), key=lambda rule: not rule.light):
+            own = _ruled(rule, case)
+            found = worst((found, Verdict.REVIEW if case.doubtful else Verdict.PASS, own))
+            if found is Verdict.FAIL:
+                return found
     return found
 
 
@@ -264,8 +278,7 @@ def assumptions(case: Case) -> tuple[str, ...]:
             f"All counts of {most + 1:,} or more are published, so that every other cell is known "
             f"to have at most {most:,}."
         )
-    if never := len(case.release.known) - len(ranges):
-        said.append(f"{plural(never, 'combination')} of categories cannot occur.")
+    said += _stated(table)
     if unstated := [v.name for v in table.variables if v.role == "unstated"]:
         more = f" and {len(unstated) - 6:,} more" if len(unstated) > 6 else ""
         names = ", ".join(unstated[:6]) + more
@@ -289,6 +302,17 @@ def assumptions(case: Case) -> tuple[str, ...]:
             said += rule.assumes(case)
     said.append("Categories and their order are public.")
     return tuple(said)
+
+
+def _stated(table: Table) -> Iterator[str]:
+    """What a person or the codebook says that nobody can be."""
+    nested = {frozenset(names) for names in table.nestings}
+    for inner, outer in table.nestings:
+        yield f"By the codebook, {inner} lies within {outer}."
+    for names, group in table.supposing(()).ruled_out.items():
+        if frozenset(names) not in nested:
+            more = f", and {len(group) - 1:,} more of {both(names)}" if len(group) > 1 else ""
+            yield f"It is public that nobody can have {spelled(group[0])}{more}."
 
 
 def _check_of(table: Table, release: Release) -> None:
