@@ -45,6 +45,10 @@ def _option(name: str, value: object) -> str:
     return f"--{name}" if value is True else f"--{name} {shlex.quote(str(value))}"
 
 
+class OptionError(DataError):
+    """An option of a mask that means nothing: an unknown name, or a value that it cannot have."""
+
+
 class CodebookError(DisclosureError):
     """A codebook, hierarchy or category that does not fit the data."""
 

@@ -53,6 +53,22 @@ def test_lines_of_text(tmp_path):
     assert fourth.groupings[0].labels == ("Total", "North", "South")
 
 
+def test_a_filter_of_a_variable_that_is_also_in_the_lines(tmp_path):
+    """Its lines are those within the filter; what holds more is called by what is left of it."""
+    (first, second, third) = batch(
+        tmp_path,
+        """Region*Sector | where Region=A or C, where Sex=f
+        Region | where Region=North
+        Region | where Region=A
+        """,
+    )
+    assert first.groupings[0].labels == ("A + C", "A", "C")
+    assert [sorted(line.codes) for line in first.groupings[0].lines] == [[0, 2], [0], [2]]
+    assert [kept.name for kept in first.where] == ["Sex"]
+    assert second.groupings[0].labels == ("North", "A", "B")
+    assert third.groupings[0].labels == ("A",)
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -69,7 +85,7 @@ def test_lines_of_text(tmp_path):
         ("Region | levels Region=two", "is no number"),
         ("Region | total=maybe", "write total=yes or total=no"),
         ("Region**Sex", "has an empty name"),
-        ("Region | where Region=A", "has 'Region' twice"),
+        ("Region*Region", "has 'Region' twice"),
         ('Region | title="open', "not closed"),
         ("Region | value=w | weight=w", "has two |"),
         ("1: Region\n1: Sex", "line 2 of 'tables.txt': two tables are called '1'"),

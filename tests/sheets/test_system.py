@@ -112,6 +112,16 @@ def test_too_large_to_list_agrees_in_pairs(name):
     assert system.outer == (name == "circle")
 
 
+def test_a_category_has_its_line_even_if_it_is_the_only_one():
+    tree = Hierarchy.of({"Ash": "North"})
+    for variable in (Variable("Town", ("Ash",)), Variable("Town", ("Ash",), hierarchy=tree)):
+        shown = Grouping.of(variable)
+        assert shown.labels == ("Total", "Ash")
+        assert Grouping.of(variable, total=False).labels == ("Ash",)
+        system = System.of([Sheet("1", (shown,))])
+        assert len(set(system.places[0].tolist())) == 1  # one and the same cell
+
+
 def test_the_same_cell_is_one_row():
     chain = System.of(BATCHES["chain"])
     region, sex = chain.places[0], chain.places[1]

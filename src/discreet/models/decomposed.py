@@ -23,7 +23,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import OptionError
 from discreet.look.result import Unpublished
 from discreet.models.bayes import LEAST
 from discreet.models.ipf import ITERATIONS, TOLERANCE, ipf
@@ -65,7 +65,7 @@ class LogLinearCells(Unpublished):
     ) -> LogLinearCells:
         """The model whose margins a formula names; the prior counts `weight` people."""
         if not (math.isfinite(weight) and weight > 0):
-            raise DataError(f"the prior weighs {weight} people; give a number above 0.")
+            raise OptionError(f"the prior weighs {weight} people; give a number above 0.")
         check_dense(table)
         return cls(LogLinear(as_formula(formula, table.names)).fit(table), float(weight))
 

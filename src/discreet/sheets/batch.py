@@ -125,11 +125,14 @@ class _Reader:
         with located(at):
             names = _names(said, at)
             self._check_about(said, names, at)
+            lines = [self._grouping(name, said, at) for name in names]
+            where = [self._filter(n, given, at) for n, given in _map(said, "where", at).items()]
+            own = {kept.name: kept.lines[0].codes for kept in where}
             return Sheet(
                 _text(said, "name", at) or "",
-                tuple(self._grouping(name, said, at) for name in names),
+                tuple(g.among(own[g.name]) if g.name in own else g for g in lines),
                 self._measure(said, at),
-                tuple(self._filter(n, given, at) for n, given in _map(said, "where", at).items()),
+                tuple(kept for kept in where if kept.name not in {g.name for g in lines}),
                 _text(said, "title", at) or "",
                 _status(said, at),
                 _map(said, "options", at),

@@ -59,8 +59,6 @@ class Grouping(Shown):
         tree = _Tree(variable, parents)
         lines = [Line(_free(TOTAL, tree), frozenset(range(variable.size)))] if total else []
         lines += tree.lines(depth=int(total))
-        if not lines:  # one category is all there is
-            lines = [Line(variable.categories[0], frozenset([0]))]
         if levels is not None:
             most = levels - 1 + int(total)
             lines = [line for line in lines if line.depth <= most]
@@ -124,6 +122,22 @@ class Grouping(Shown):
         )
         return tuple(int(row) for row in np.flatnonzero(~strictly.any(1)))
 
+    def among(self, codes: frozenset[int]) -> Grouping:
+        """The lines of these categories only; a line that loses some is called by what is left.
+
+        >>> age = Variable("Age", ("0-17", "18-49", "50", "51-"))
+        >>> Grouping.of(age).among(frozenset({0, 1})).labels
+        ('0-17 + 18-49', '0-17', '18-49')
+        """
+        names = {line.codes: line.label for line in self.lines}
+        found: dict[frozenset[int], Line] = {}
+        for line in self.lines:
+            left = line.codes & codes
+            own = " + ".join(self.variable.categories[code] for code in sorted(left))
+            if left and left not in found:
+                found[left] = Line(names.get(left, own), left, line.depth)
+        return Grouping(self.variable, tuple(found.values()))
+
     def keep(self, labels: Iterable[str]) -> Grouping:
         """Without the lines that are not to be shown."""
         wanted = set(labels)
@@ -159,7 +173,12 @@ class _Tree:
         found = []
         for label in self.children.get(under, {}):
             codes = frozenset(self.codes[label])
-            whole = under is None and len(codes) == self.variable.size
+            # a group of everybody is the total; a category has its line, even if it is the only one
+            whole = (
+                under is None
+                and len(codes) == self.variable.size
+                and label not in self.variable.categories
+            )
             below = self.lines(depth if whole else depth + 1, label)
             found += below if whole else [Line(label, codes, depth), *below]
         return found

@@ -92,7 +92,7 @@ class Sheet(Unpublished):
         names = [grouping.name for grouping in (*self.groupings, *self.where)]
         if twice := [name for name in names if names.count(name) > 1]:
             raise DataError(
-                f"table {self.name!r} has {twice[0]!r} twice; take it out of its filter or lines."
+                f"table {self.name!r} has {twice[0]!r} twice; name it once."
             )
         if any(len(grouping) != 1 for grouping in self.where):
             raise DataError(f"a filter of table {self.name!r} has several lines; merge them.")

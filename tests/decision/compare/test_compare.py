@@ -12,7 +12,7 @@ from discreet.decision.compare.plan import Plan
 from discreet.decision.compare.tried import Tried
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
-from discreet.errors import DataError, OutputError
+from discreet.errors import DataError, OptionError, OutputError
 from discreet.report.html import html_report
 from discreet.report.written.masked_file import write_masked
 from maskcases import people
@@ -57,6 +57,60 @@ def test_what_cannot_be_made_is_told_and_stops_nothing(found):
     assert [one.name for one in found.failed] == ["wrong"]
     assert "nowhere" in found.failed[0].failed
     assert len(found.to_frame()) == 5
+
+
+@pytest.mark.parametrize("beside", [[], MASKS[1:2]], ids=["alone", "beside another"])
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        ({"method": "sample", "share": 2}, "share of sample is 2; give a number from 0 up to 1"),
+        ({"method": "swap", "block": "sex", "rate": 2}, "rate is 2"),
+        ({"method": "synthesise", "copies": 0}, "0 copies are asked for"),
+        ({"method": "synthesise", "copies": "x"}, "copies of synthesise is 'x'; give a whole"),
+        ({"method": "synthesise", "model": "odd"}, "there is no model 'odd'"),
+        ({"method": "private", "epsilon": -1}, "epsilon is -1"),
+        ({"method": "blank", "columns": ["age"], "k": "x"}, "k of blank is 'x'"),
+        ({"method": "recode", "columns": ["age"], "levels": 3}, "levels of recode is 3"),
+        ({"method": "odd"}, "there is no mask 'odd'"),
+    ],
+)
+def test_options_that_no_mask_has_are_wrong_input(mask, said, beside):
+    plan = {**PLAN, "masks": [{"name": "mine", **mask}, *beside]}
+    file = alone(30)
+    file = replace(file, data=file.data.drop(columns="weight"), weight=None)
+    with pytest.raises(OptionError, match=f"^mask 'mine': .*{said}"):
+        compare(file, plan)
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        ({"method": "private", "epsilon": -1}, "epsilon is -1"),
+        ({"method": "synthesise", "copies": 0}, "0 copies are asked for"),
+        ({"method": "synthesise", "weight": "x"}, "weight of synthesise is 'x'; give a number"),
+        ({"method": "synthesise", "model": "Odd"}, "unknown variable 'Odd'"),
+        ({"method": "cell-key", "pstay": 2.0}, "pstay is 2.0"),
+        ({"method": "cell-key", "D": 0}, "D is 0"),
+        ({"method": "round", "base": 1}, "base is 1"),
+        ({"method": "round", "kind": "odd"}, "kind is 'odd'"),
+        ({"method": "suppress", "optimal": "x"}, "optimal of suppress is 'x'; give true or false"),
+        ({"method": "suppress", "known": -1}, "known is -1"),
+        ({"method": "suppress", "costs": "odd"}, "costs is 'odd'"),
+        ({"method": "merge", "merge": 3}, "merge of merge is 3"),
+        ({"method": "perturb"}, "perturb needs 'keep'"),
+        ({"method": "odd"}, "no mask of a table is called 'odd'"),
+    ],
+)
+def test_options_that_no_mask_of_a_table_has_are_wrong_input(mask, said):
+    plan = {"of": "table", "masks": [{"method": "whole"}, {"name": "mine", **mask}]}
+    with pytest.raises(OptionError, match=f"^mask 'mine': .*{said}"):
+        compare("example:tract", plan)
+
+
+def test_where_no_mask_can_be_made_the_input_is_wrong():
+    plan = {**PLAN, "masks": [MASKS[-1]]}
+    with pytest.raises(DataError, match="no column 'nowhere'"):
+        compare(alone(30), plan)
 
 
 def test_the_choice_moves_with_the_limit(found):

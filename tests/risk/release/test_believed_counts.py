@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from discreet.cli import main
-from discreet.data.codebook import Role
+from discreet.data.codebook import Role, Variable
 from discreet.decision.frontier.frontier import frontier
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
@@ -63,6 +63,22 @@ def test_the_measures_of_the_tract_table():
     assert uniform.surprise == pytest.approx(0, abs=1e-9)
     with_zeros = belief_risk(table, release, model=TRACT, zeros=True)
     assert len(with_zeros.cells) == 6
+
+
+def test_a_true_table_whose_probability_is_too_small_to_write():
+    codes = np.array([*np.ndindex(30, 30)])
+    variables = tuple(Variable(name, tuple(map(str, range(30)))) for name in "AB")
+    counts = np.random.default_rng(1).integers(1, 90, 900)
+    table = Table.from_cells(variables, codes, counts)
+    risk = belief_risk(table, Release.margins(table, "A"), model="uniform")
+    told = risk.to_json()
+    assert told["true_table"] == 0
+    # given the sums of 30 lines, each of C(n + 29, 29) divisions is as likely
+    sums = counts.reshape(30, 30).sum(1)
+    exact = -sum(math.log10(math.comb(int(n) + 29, 29)) for n in sums)
+    assert told["true_table_log10"] == pytest.approx(exact)
+    small = belief_risk(load("example:tract"), Release.margins(load("example:tract"), TRACT))
+    assert 10**small.true_table_log10 == pytest.approx(small.true_table)
 
 
 @given(st.data(), small_tables(most_people=8, most_cells=12))

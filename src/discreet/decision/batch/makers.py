@@ -18,7 +18,7 @@ from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Effort
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.sums.protection import Protection
 from discreet.masks.masked import Masked
 from discreet.masks.suppress.suppress import suppress
@@ -59,6 +59,8 @@ def _suppress(
         )
     floor, ceiling = np.where(watched, 0.0, case.floor), np.full(case.cells.printed, math.inf)
     if known is not None:
+        if known < 0:
+            raise OptionError(f"known is {known:g}; give a percentage from 0 on.")
         floor = np.where(watched, 0.0, np.maximum(floor, case.values * (1 - known / 100)))
         ceiling = np.where(watched, math.inf, case.values * (1 + known / 100))
     wanted = already if must is None else already | (must(case) & ~watched)

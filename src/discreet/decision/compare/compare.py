@@ -21,7 +21,7 @@ from discreet.decision.compare.tabletrial import try_table
 from discreet.decision.compare.tried import Tried
 from discreet.decision.law.assess import Provenance, file_hash, stamped
 from discreet.decision.law.policy import Policy
-from discreet.errors import DataError, DisclosureError
+from discreet.errors import DataError, DisclosureError, FormulaError, OptionError
 from discreet.look.progress import track
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.reading import read_file
@@ -72,6 +72,8 @@ def compare(
         made = partial(_remade_file, held, plan)
     with nullcontext() if workers is None else spreading.workers(workers):
         found = _all(plan, trial, _drawer(cache, held, plan, policy))
+    if all(one.failed is not None for one in found):
+        raise DataError(str(found[0].failed))
     return Compared(
         tuple(found), plan, policy, rules.risk, rules.limit, _provenance(data, held), made
     )
@@ -111,7 +113,8 @@ def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:
 
 
 def _all(plan: Plan, trial: Trial, drawer: _Drawer) -> list[Tried]:
-    """In the plan's order; what fails says why and stops nothing."""
+    """In the plan's order. What the data do not allow says why and stops nothing; wrong options
+    are wrong input, and stop all."""
     found = {one.name: kept for one in plan.candidates if (kept := drawer.get(one))}
     open_ones = [one for one in plan.candidates if one.name not in found]
     new = track(spreading.spread(attempt, open_ones, given=trial), "masks tried")
@@ -122,9 +125,14 @@ def _all(plan: Plan, trial: Trial, drawer: _Drawer) -> list[Tried]:
 
 
 def attempt(candidate: Candidate, way: Callable[..., Tried], held: RecordFile | Table) -> Tried:
-    """A mask that cannot be made is told, not raised."""
+    """A mask that cannot be made of these data is told, not raised; one that asks for what no mask
+    has is wrong input."""
     try:
         return way(held, candidate)
+    except (OptionError, FormulaError) as error:
+        said = str(error)
+        named = candidate.name in said
+        raise OptionError(said if named else f"mask {candidate.name!r}: {said}") from None
     except DisclosureError as error:
         said = str(error)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

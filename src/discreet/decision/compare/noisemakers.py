@@ -76,8 +76,6 @@ def _grouping(table: Table, name: str, totals: bool) -> Grouping:
     """All categories, without the groups of a hierarchy."""
     variable = table.variable(name)
     own = {category: [category] for category in variable.categories}
-    if variable.size == 1:
-        return Grouping.of(variable)
     return Grouping.cut(variable, own, total=totals)
 
 

@@ -25,7 +25,7 @@ from discreet.decision.compare.rowbeliefs import Seen, seen_rows
 from discreet.decision.compare.tablecandidate import TableCandidate
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.masks.masked import Masked
 from discreet.masks.perturb import perturb as drawn_like
 from discreet.release.printed import Printed
@@ -115,9 +115,9 @@ def round_(
 ) -> TableCandidate:
     """Tables in multiples of a base."""
     if kind not in KINDS:
-        raise DataError(f"kind is {kind!r}; choose {', '.join(KINDS)}.")
+        raise OptionError(f"kind is {kind!r}; choose {', '.join(KINDS)}.")
     if not isinstance(base, int) or base < 2:
-        raise DataError(f"base is {base!r}; counts are rounded to a whole number from 2 on.")
+        raise OptionError(f"base is {base!r}; counts are rounded to a whole number from 2 on.")
     options: dict[str, Any] = {"base": base, "kind": kind}
     made = _batch(asked, policy, "round", release, seed=int(rng.integers(2**62)), **options)
     if kind == "random":
@@ -143,7 +143,7 @@ def merge(
         believed = printed_belief(_printed(made), asked, rng)
         return _of_sheets("merge", asked, made, believed, {"release": release})
     if release is not None:
-        raise DataError("name the categories to merge, or a release, not both.")
+        raise OptionError("name the categories to merge, or a release, not both.")
     table = asked.table
     groups = _groups(table, merge)
     sheet = Sheet(

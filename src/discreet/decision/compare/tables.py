@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,8 @@ from discreet.decision.compare.cellbeliefs import Asked
 from discreet.decision.compare.tablecandidate import TableCandidate
 from discreet.decision.compare.tablemakers import TABLE_METHODS
 from discreet.decision.law.policy import Policy
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
+from discreet.masks.options import check_kind
 from discreet.table.table import Table
 from discreet.utility.distances import ORDERS, by_order
 
@@ -47,7 +48,9 @@ def make_table(
     array([0.5, 0.5])
     """
     if method not in TABLE_METHODS:
-        raise DataError(f"no mask of a table is called {method!r}; {', '.join(TABLE_METHODS)} are.")
+        raise OptionError(
+            f"no mask of a table is called {method!r}; {', '.join(TABLE_METHODS)} are."
+        )
     maker = TABLE_METHODS[method]
     known = {
         name: one
@@ -55,10 +58,15 @@ def make_table(
         if one.kind is Parameter.KEYWORD_ONLY
     }
     if odd := sorted(set(options) - set(known)):
-        raise DataError(f"{method} has no option {odd[0]!r}; it has {', '.join(known) or 'none'}.")
+        raise OptionError(
+            f"{method} has no option {odd[0]!r}; it has {', '.join(known) or 'none'}."
+        )
+    kinds = get_type_hints(maker)
     for name, one in known.items():
         if one.default is Parameter.empty and name not in options:
-            raise DataError(f"{method} needs {name!r}; give it.")
+            raise OptionError(f"{method} needs {name!r}; give it.")
+        if name in options:
+            check_kind(f"{name} of {method}", options[name], kinds[name])
     return maker(Asked(table, policy.small.most), policy, rng, **options)
 
 

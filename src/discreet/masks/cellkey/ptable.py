@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import DataError, SolverError
+from discreet.errors import DataError, OptionError, SolverError
 from discreet.look.result import Shown
 from discreet.masks.cellkey.entropy import greatest_entropy
 
@@ -163,7 +163,7 @@ def count_ptable(
     """
     _positive(D=D, V=V)
     if js < 0:
-        raise DataError(f"js is {js}; it is 0, or the largest small count that is never shown.")
+        raise OptionError(f"js is {js}; it is 0, or the largest small count that is never shown.")
     rows = D if js == 0 else D + js + 1
     parameters = {"D": D, "V": V, "js": js, "pstay": pstay, "optim": optim, "mono": mono}
     return _rows(range(1, rows + 1), D, V, 1, js, (pstay, optim, mono), "all", parameters)
@@ -194,7 +194,7 @@ def amount_ptable(
 def _positive(**given: float) -> None:
     for name, value in given.items():
         if not value > 0:
-            raise DataError(f"{name} is {value}; it is above 0.")
+            raise OptionError(f"{name} is {value}; it is above 0.")
 
 
 def _each(name: str, value: Each, rows: int) -> list[float | None]:
@@ -225,9 +225,9 @@ def _rows(
         j = np.arange(max(i - D, 0) * step, (i + D) * step + 1) / step
         j = j[(j == 0) | (j > js)] if js else j
         if optim not in (1, 2, 3, 4):
-            raise DataError(f"optim is {optim}; it is 1 to 4.")
+            raise OptionError(f"optim is {optim}; it is 1 to 4.")
         if stay is not None and not 0 < stay < 1:
-            raise DataError(f"pstay is {stay}; it is a probability between 0 and 1.")
+            raise OptionError(f"pstay is {stay}; it is a probability between 0 and 1.")
         start = 0.0 if stay is None else stay
         try:
             p = _row(j - i, V, start, exact=optim == 4, mono=bool(mono))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.compose import compose
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
@@ -45,7 +45,7 @@ class Chain(Mask):
 
         steps = options.get("steps", ())
         if not steps:
-            raise DataError("a chain has no step; give one at least.")
+            raise OptionError("a chain has no step; give one at least.")
         return cls(
             tuple(
                 mask_of(step["method"], {k: v for k, v in step.items() if k != "method"})

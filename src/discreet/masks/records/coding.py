@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.frames import label
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Floats, Labels, RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, amount
@@ -118,23 +118,23 @@ class Code(Mask):
 
     def _check(self) -> None:
         if self.replace not in REPLACED:
-            raise DataError(
+            raise OptionError(
                 f"replace of top-code is {self.replace!r}; write one of {_or(REPLACED)}."
             )
         if (self.low is not None and self.bottom is not None) or (
             self.high is not None and self.top is not None
         ):
-            raise DataError(
+            raise OptionError(
                 "top-code has an end both as a number and as a share; give one of them."
             )
         if all(end is None for end in (self.low, self.high, self.bottom, self.top)):
-            raise DataError("top-code has no end; give low or high, or the shares bottom or top.")
+            raise OptionError("top-code has no end; give low or high, or the shares bottom or top.")
         if self.labels is not None and (
             self.replace != "label"
             or len(self.labels) != 2
             or not all(isinstance(one, str) and one.strip() for one in self.labels)
         ):
-            raise DataError(
+            raise OptionError(
                 f"labels of top-code are {self.labels!r}; give two texts, for below and above, "
                 'with replace = "label".'
             )
@@ -155,7 +155,7 @@ class Code(Mask):
             for end, what in ((low, "low"), (high, "high"))
         )
         if low is not None and high is not None and low > high:
-            raise DataError(f"the low end {low:g} of top-code is above the high end {high:g}.")
+            raise OptionError(f"the low end {low:g} of top-code is above the high end {high:g}.")
         return low, high
 
     def _code(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.look.result import Shown
 from discreet.masks.records.file import Labels, RecordFile
@@ -131,16 +131,16 @@ def _in_order(level: list[str]) -> list[str]:
 def _checked(cuts: Any, name: str) -> Sequence[float]:
     right = isinstance(cuts, Sequence) and not isinstance(cuts, str) and len(cuts) > 0
     if not right or not all(isinstance(c, int | float) and np.isfinite(c) for c in cuts):
-        raise DataError(f"cuts of {name!r} have {cuts!r}; give a list of numbers for each level.")
+        raise OptionError(f"cuts of {name!r} have {cuts!r}; give a list of numbers for each level.")
     if any(high <= low for low, high in itertools.pairwise(cuts)):
-        raise DataError(f"cuts of {name!r} are {cuts!r}; give them in rising order.")
+        raise OptionError(f"cuts of {name!r} are {cuts!r}; give them in rising order.")
     return [float(c) for c in cuts]
 
 
 def _nested(cuts: Sequence[Sequence[float]], name: str) -> None:
     for fine, coarse in itertools.pairwise(cuts):
         if odd := sorted(set(coarse) - set(fine)):
-            raise DataError(
+            raise OptionError(
                 f"{name!r} is cut at {odd[0]} at a level and not at the one below; cut there too."
             )
 

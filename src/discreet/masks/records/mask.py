@@ -7,15 +7,16 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Intruder, Key, Kind
 from discreet.intruder.linkage.records import Records
 from discreet.look.result import Result, Shown
+from discreet.masks.options import check_kind
 from discreet.masks.records.file import RecordFile
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class Mask(Shown, ABC):
         """From what a masks file says; lists become tuples."""
         known = {one.name: one for one in dataclasses.fields(cls)}  # type: ignore[arg-type]
         if odd := sorted(set(options) - set(known)):
-            raise DataError(
+            raise OptionError(
                 f"{cls.name} has no option {odd[0]!r}; it has {', '.join(known) or 'none'}."
             )
         needed = [
@@ -141,7 +142,10 @@ class Mask(Shown, ABC):
             and name not in options
         ]
         if needed:
-            raise DataError(f"{cls.name} needs {needed[0]!r}; give it.")
+            raise OptionError(f"{cls.name} needs {needed[0]!r}; give it.")
+        kinds = get_type_hints(cls)
+        for name, value in options.items():
+            check_kind(f"{name} of {cls.name}", value, kinds[name])
         return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in options.items()})
 
     @property
@@ -161,7 +165,7 @@ def listed(given: object, what: str) -> tuple[str, ...]:
     """Names that an option holds: one, or several."""
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not names or not all(isinstance(n, str) for n in names):
-        raise DataError(f"{what} is {given!r}; give a name or a list of names.")
+        raise OptionError(f"{what} is {given!r}; give a name or a list of names.")
     return tuple(names)
 
 
@@ -169,4 +173,7 @@ def amount(value: object, what: str, *, least: float = -math.inf, most: float = 
     """A number within its limits."""
     from discreet.intruder.linkage.model import number
 
-    return number(value, what, least=least, most=most)
+    try:
+        return number(value, what, least=least, most=most)
+    except DataError as error:
+        raise OptionError(str(error)) from None

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.masks.records.file import Floats, RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile
 from discreet.masks.records.numeric import (
@@ -103,7 +103,7 @@ class Microaggregate(Mask):
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
         check_groups(self.name, self.k, self.release, len(file))
         if self.few not in FEW:
-            raise DataError(f"few of {self.name} is {self.few!r}; write one of {', '.join(FEW)}.")
+            raise OptionError(f"few of {self.name} is {self.few!r}; write one of {', '.join(FEW)}.")
         columns = number_columns(file, self.columns, self.name)
         values, weights = np.column_stack(list(columns.values())), weights_of(file)
         points = standardised(values) if self.standardise else values
@@ -158,9 +158,9 @@ class Microaggregate(Mask):
 
 def check_groups(mask: str, k: object, release: str, many: int) -> None:
     if not isinstance(k, int) or isinstance(k, bool) or not 2 <= k <= many:
-        raise DataError(f"k of {mask} is {k!r}; give a whole number from 2 to {many:,}.")
+        raise OptionError(f"k of {mask} is {k!r}; give a whole number from 2 to {many:,}.")
     if release not in RELEASED:
-        raise DataError(f"release of {mask} is {release!r}; write one of {', '.join(RELEASED)}.")
+        raise OptionError(f"release of {mask} is {release!r}; write one of {', '.join(RELEASED)}.")
 
 
 def centres(values: Floats, groups: Ints, weights: Floats, release: str) -> Floats:

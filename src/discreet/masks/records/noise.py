@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Floats, RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, amount
@@ -116,7 +116,7 @@ class Noise(Mask):
     def _columns(self, file: RecordFile) -> dict[str, Floats]:
         for what, given, known in (("kind", self.kind, KINDS), ("keep", self.keep, KEPT)):
             if given not in known:
-                raise DataError(f"{what} of noise is {given!r}; write one of {', '.join(known)}.")
+                raise OptionError(f"{what} of noise is {given!r}; write one of {', '.join(known)}.")
         columns = number_columns(file, self.columns, self.name)
         for name, values in columns.items() if self._times else ():
             if (low := np.nanmin(values)) <= 0:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.frames import label
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Floats, RecordFile
 from discreet.masks.records.mask import MaskedFile, listed
@@ -26,7 +26,7 @@ def number_columns(file: RecordFile, columns: object, mask: str) -> dict[str, Fl
     """
     names = listed(columns, f"columns of {mask}")
     if len(set(names)) < len(names):
-        raise DataError(f"columns of {mask} names {names!r}; name each once.")
+        raise OptionError(f"columns of {mask} names {names!r}; name each once.")
     found = {}
     for name in names:
         if name in (file.household, file.weight):
@@ -45,7 +45,7 @@ def by_column(given: object, names: Sequence[str], what: str) -> tuple[Any, ...]
     if not isinstance(given, tuple | list):
         return (given,) * len(names)
     if len(given) != len(names):
-        raise DataError(
+        raise OptionError(
             f"{what} has {len(given)} values for {len(names)} columns; give one, or one a column."
         )
     return tuple(given)

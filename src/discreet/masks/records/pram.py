@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.households import Households
@@ -61,7 +61,7 @@ class Pram(Mask):
         amount(self.keep, "keep", least=0, most=1)
         amount(self.alpha, "alpha", least=0, most=1)
         if odd := sorted(set(self.matrix) - set(names)):
-            raise DataError(f"matrix is given for {odd[0]!r}, which is not in columns; add it.")
+            raise OptionError(f"matrix is given for {odd[0]!r}, which is not in columns; add it.")
 
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
         names = listed(self.columns, "columns of pram")

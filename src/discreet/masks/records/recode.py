@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.criteria import DISTANCES, DIVERSITIES, Criteria
 from discreet.masks.records.file import Labels, RecordFile
@@ -71,31 +71,33 @@ class Recode(Mask):
         names = listed(self.columns, "columns of recode")
         for what in ("levels", "cuts"):
             if odd := sorted(set(getattr(self, what)) - set(names)):
-                raise DataError(f"{what} of recode names {odd[0]!r}, which is not in columns; add.")
+                raise OptionError(
+                    f"{what} of recode names {odd[0]!r}, which is not in columns; add."
+                )
         for what, value, known in (
             ("diversity", self.diversity, DIVERSITIES),
             ("distance", self.distance, DISTANCES),
             ("loss", self.loss, LOSSES),
         ):
             if value not in known:
-                raise DataError(f"{what} is {value!r}; choose one of {', '.join(known)}.")
+                raise OptionError(f"{what} is {value!r}; choose one of {', '.join(known)}.")
         for what, least in (("k", 1), ("l", 0)):
             if (
                 not isinstance(getattr(self, what), int)
                 or amount(getattr(self, what), what, least=least) < least
             ):
-                raise DataError(f"{what} is {getattr(self, what)!r}; give a whole number.")
+                raise OptionError(f"{what} is {getattr(self, what)!r}; give a whole number.")
         amount(self.suppress, "suppress", least=0, most=1)
         if self.t is not None:
             amount(self.t, "t", least=0)
         if amount(self.c, "c", least=0) == 0:
-            raise DataError("c is 0, which no class fulfils; give a number above.")
+            raise OptionError("c is 0, which no class fulfils; give a number above.")
         if (self.l > 1 or self.t is not None) and self.sensitive is None:
-            raise DataError("l and t are of a sensitive column; name it as sensitive.")
+            raise OptionError("l and t are of a sensitive column; name it as sensitive.")
         if self.sensitive in names:
-            raise DataError(f"{self.sensitive!r} is sensitive and in columns; name it once.")
+            raise OptionError(f"{self.sensitive!r} is sensitive and in columns; name it once.")
         if not self._asks and set(self.levels) != set(names):
-            raise DataError("recode has nothing to reach; give k, l or t, or a level per column.")
+            raise OptionError("recode has nothing to reach; give k, l or t, or a level per column.")
 
     @property
     def _asks(self) -> bool:
@@ -145,7 +147,7 @@ class Recode(Mask):
                         f"fail, and {lattice.limit:,} may be left out; give higher levels."
                     )
         elif self.levels:
-            raise DataError("levels of recode leaves out a column; give all levels, or none.")
+            raise OptionError("levels of recode leaves out a column; give all levels, or none.")
         else:
             lattice = self.lattice(file)
             found = lattice.search()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.errors import DataError
+from discreet.errors import OptionError
 from discreet.masks.records.coding import Code
 from discreet.masks.records.mask import Mask
 from discreet.masks.records.microaggregation import Microaggregate
@@ -44,5 +44,5 @@ def mask_of(method: str, options: Mapping[str, Any]) -> Mask:
     Sample(share=0.1, records=None, households=None, strata=None)
     """
     if method not in MASKS:
-        raise DataError(f"there is no mask {method!r}; choose one of {', '.join(MASKS)}.")
+        raise OptionError(f"there is no mask {method!r}; choose one of {', '.join(MASKS)}.")
     return MASKS[method].of(options)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, amount
 from discreet.masks.records.numeric import CLOSE, masked_file, said_of, weights_of
@@ -121,7 +121,7 @@ class Sample(Mask):
     def _numbers(self, file: RecordFile, stratum: Ints) -> Ints:
         """How many units of each stratum are drawn, by largest remainders."""
         if (self.share is None) == (self.records is None):
-            raise DataError("sample needs either share or records; give one of them.")
+            raise OptionError("sample needs either share or records; give one of them.")
         if self.records is not None:
             if not isinstance(self.records, int) or not 1 <= self.records <= len(file):
                 raise DataError(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.grouping import grouped
@@ -61,7 +61,7 @@ class Suppress(Mask):
         if len(names) > MOST:
             raise DataError(f"blank has {len(names)} columns; name {MOST} at most.")
         if not isinstance(self.k, int) or amount(self.k, "k", least=1) < 1:
-            raise DataError(f"k is {self.k!r}; give a whole number from 1 on.")
+            raise OptionError(f"k is {self.k!r}; give a whole number from 1 on.")
         if self.missing not in ("own", "any"):
             raise DataError(f"missing is {self.missing!r}; choose own or any.")
         if self.priorities:
@@ -72,7 +72,9 @@ class Suppress(Mask):
                 )
         m = self.all_subsets_of
         if m is not None and (not isinstance(m, int) or not 1 <= m <= len(names)):
-            raise DataError(f"all_subsets_of is {m!r}; give a whole number from 1 to {len(names)}.")
+            raise OptionError(
+                f"all_subsets_of is {m!r}; give a whole number from 1 to {len(names)}."
+            )
 
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
         names = listed(self.columns, "columns of blank")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.households import Households, codes_of
 from discreet.masks.records.mask import Mask, MaskedFile, amount, listed
@@ -67,12 +67,12 @@ class Swap(Mask):
         for what in ("k", "repeats"):
             value = getattr(self, what)
             if not isinstance(value, int) or amount(value, what, least=1) < 1:
-                raise DataError(f"{what} of swap is {value!r}; give a whole number from 1 on.")
+                raise OptionError(f"{what} of swap is {value!r}; give a whole number from 1 on.")
         for one in lists:
             if odd := sorted(set(one) & set(blocks)):
-                raise DataError(f"{odd[0]!r} is in block and in match; name it once.")
+                raise OptionError(f"{odd[0]!r} is in block and in match; name it once.")
         if odd := sorted(set(blocks) & set(self.risks)):
-            raise DataError(f"{odd[0]!r} is in block and in risk; every block counts by itself.")
+            raise OptionError(f"{odd[0]!r} is in block and in risk; every block counts by itself.")
 
     @property
     def blocks(self) -> tuple[str, ...]:

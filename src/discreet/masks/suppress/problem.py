@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import DataError, DisclosureError
+from discreet.errors import DataError, DisclosureError, OptionError
 from discreet.intruder.sums.protection import Protection, target_sums
 from discreet.sheets.system import System
 from discreet.solver import Limit, Program, Sums
@@ -143,7 +143,7 @@ def priced(values: Floats, costs: str | ArrayLike) -> Floats:
             "log": 1.0 + np.log1p(size),
         }
         if costs not in kinds:
-            raise DataError(f"costs is {costs!r}; say {', '.join(kinds)}, or give an array.")
+            raise OptionError(f"costs is {costs!r}; say {', '.join(kinds)}, or give an array.")
         return kinds[costs]
     found = np.asarray(costs, np.float64)
     if found.shape != values.shape:

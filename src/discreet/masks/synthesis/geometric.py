@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,7 +25,7 @@ MOST_COUNTS = 1 << 20
 
 def checked(epsilon: float) -> float:
     if not (isinstance(epsilon, int | float) and math.isfinite(epsilon) and epsilon > 0):
-        raise DataError(f"epsilon is {epsilon!r}; give a number above 0.")
+        raise OptionError(f"epsilon is {epsilon!r}; give a number above 0.")
     return float(epsilon)
 
 

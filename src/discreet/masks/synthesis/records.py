@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, listed
@@ -69,14 +69,14 @@ class Synthesise(Mask):
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
-            raise DataError(f"there is no model {self.model!r}; choose {', '.join(MODELS)}.")
+            raise OptionError(f"there is no model {self.model!r}; choose {', '.join(MODELS)}.")
         if (self.model == "formula") != bool(self.formula):
-            raise DataError(
+            raise OptionError(
                 f"the model is {self.model!r} and the formula {self.formula!r}; give a formula "
                 "with the model 'formula', and with no other."
             )
         if self.copies < 1:
-            raise DataError(f"{self.copies} copies are asked for; give at least 1.")
+            raise OptionError(f"{self.copies} copies are asked for; give at least 1.")
 
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
         columns, given = _columns(file, self.columns, self.given)
@@ -230,7 +230,9 @@ def _columns(
     every = tuple(map(str, file.data.columns))
     if not columns:
         if given:
-            raise DataError(f"given is {given!r} but no column to replace is named; name columns.")
+            raise OptionError(
+                f"given is {given!r} but no column to replace is named; name columns."
+            )
         if special:
             raise DataError(
                 f"a synthetic person has no {special[0]!r}; replace some columns of real records, "
@@ -240,7 +242,7 @@ def _columns(
     named, by = listed(columns, "columns"), listed(given, "given") if given else ()
     file.check(*named, *by)
     if both := sorted(set(named) & {*by, *special}):
-        raise DataError(f"{both[0]!r} is to be replaced and to be kept; name it once.")
+        raise OptionError(f"{both[0]!r} is to be replaced and to be kept; name it once.")
     return tuple(name for name in every if name in named), by
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.models.cellmodel import CellModel
@@ -149,7 +149,7 @@ def synthesise(
     True
     """
     if copies < 1:
-        raise DataError(f"{copies} copies are asked for; give at least 1.")
+        raise OptionError(f"{copies} copies are asked for; give at least 1.")
     if not table.total:
         raise DataError("the table counts nobody, and there is nothing to copy; add counts.")
     fitted, refit = _fitted(table, model)

@@ -79,6 +79,14 @@ class BeliefRisk(Paged):
         return self.posterior.probability_of(self.table)
 
     @property
+    def true_table_log10(self) -> float | None:
+        """Its logarithm to base 10, which says how small it is where the probability itself is 0 to
+        a computer; None where it is not known, or is 0 in truth."""
+        if self.posterior.whole is None:
+            return None
+        return _finite(self.posterior.whole.log_probability(self.table) / math.log(10))
+
+    @property
     def surprise(self) -> float | None:
         """How much less probable the true table is than a typical one, in nats.
 
@@ -150,6 +158,7 @@ class BeliefRisk(Paged):
             "people": self.people,
             "entropy": self.entropy,
             "true_table": self.true_table,
+            "true_table_log10": self.true_table_log10,
             "tables": None if tables is None else str(tables),
             "surprise": _finite(self.surprise),
             "fits_badly": self.fits_badly,
