@@ -250,3 +250,47 @@ def test_a_policy_without_a_rule_for_sums_judges_nothing():
     off = [f"--set=contributors.{key}=0" for key in ("least", "p", "n")]
     found = run("assess", *COMMON, "--release", "Town", "--value", "Income", *off, code=2)
     assert "asks no rule of the sum of Income" in found.output
+
+
+def test_thresholds_are_in_no_file_unless_the_policy_says_that_they_are_public(tmp_path):
+    words = ("mask", *COMMON, "--tables", "tables.toml", "--force", "--out", "out")
+    formats = [word for kind in ("csv", "xlsx", "json", "json-stat") for word in ("--format", kind)]
+    (tmp_path / "office.toml").write_text('name = "Office 2026"\n[contributors]\np = 17.25\n')
+    changed = ("--set", "contributors.p=17.25", "--set", "contributors.least=4")
+    for said in (changed, ("--policy", "office.toml"), (*changed, "--policy", "office.toml")):
+        run(*words, *formats, *said)
+        told = b"".join(file.read_bytes() for file in (tmp_path / "out").iterdir())
+        assert b"17.25" not in told
+        assert b"least" not in told
+        assert b"default" not in told
+        assert (b"Office 2026" in told) == ("--policy" in said)
+    run(*words, *changed, "--set", "published.thresholds=true")
+    record = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))["record"]
+    assert "contributors.p = 17.25" in record["policy"]
+
+
+def test_who_has_no_value_stays_in_the_tables_of_counts(tmp_path, office):
+    """A blank in a column that is added up takes nobody out of other tables of the list."""
+    some = office.copy()
+    some["Income"] = [f"{v:.2f}".replace(".", ",") for v in some.Income]
+    some.loc[some.index[some.Town == "a"][:31], "Income"] = ""
+    some.loc[some.index[some.Town == "b"][:5], "Income"] = "NA"
+    some.to_csv(tmp_path / "some.csv", index=False)
+    book = ("--codebook", "book.toml")
+    words = ("some.csv", *book, "--tables", "tables.toml")
+    asked = run("mask", *words, "--out", "out", code=2)
+    assert "missing_values" in asked.output
+    (tmp_path / "book.toml").write_text('missing_values = ["NA"]\n' + BOOK, encoding="utf-8")
+    said = document("mask", *words, "--out", "out", "--force")
+    assert said["said"][0].startswith(
+        "36 records without a number in 'Income': left out of the sum"
+    )
+    towns = pd.read_csv(tmp_path / "out" / "table-towns.csv", dtype=str)
+    total = towns[(towns.Town == "Total") & (towns.Sex == "Total")]
+    assert total.iloc[0, -1] == "400"
+    sums = pd.read_csv(tmp_path / "out" / "table-money.csv", dtype=str)
+    told = office.Income[pd.to_numeric(some.Income.str.replace(",", "."), "coerce").notna()].sum()
+    shown = sums[(sums.Town == "Total") & (sums.Sex == "Total")]
+    assert float(shown.iloc[0, -1]) == pytest.approx(told)
+    assert said["said"] and "36 records" in document("assess", *words)["assumptions"][0]
+    run("check", "out", "--against", "some.csv", *book, code=0)

@@ -5,9 +5,12 @@ import pandas as pd
 import pytest
 
 from discreet.data.codebook import Codebook
-from discreet.errors import DataError
+from discreet.errors import CodebookError, DataError
+from discreet.sheets.contributions import Contributions
+from discreet.sheets.grouping import Grouping
 from discreet.sheets.records import Records
-from discreet.sheets.sheet import Measure
+from discreet.sheets.sheet import COUNT, Measure, Sheet
+from discreet.sheets.system import System
 from discreet.table.load import load
 from discreet.table.microdata import Microdata
 
@@ -59,13 +62,86 @@ def test_text_cannot_be_added_up():
         read(frame(v=["one", "two", "three"]))
 
 
-def test_missing_values_are_left_out_and_counted():
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["1", "2.5", "3e2"], [1, 2.5, 300]),
+        (["1", "2,5", "3,25"], [1, 2.5, 3.25]),
+        (["1.000,00", "950", "12,5"], [1000, 950, 12.5]),
+        (["1,000.00", "950", "12.5"], [1000, 950, 12.5]),
+        (["1 000,00", "2\u202f000 000", "3"], [1000, 2_000_000, 3]),
+        (["1'000.00", "2\u2019000", "3"], [1000, 2000, 3]),
+        (["1.000.000", "1.000", "3"], [1_000_000, 1000, 3]),
+        (["0.125", "1.000", "3"], [0.125, 1, 3]),
+        (["1234.567", "1.000", "3"], [1234.567, 1, 3]),
+        (["1,000", "1 000,5", "3"], [1, 1000.5, 3]),
+        ([" 1 ", "+2", ".5"], [1, 2, 0.5]),
+    ],
+)
+def test_numbers_as_files_write_them(texts, numbers):
+    assert read(frame(v=texts)).numbers["v"].tolist() == numbers
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["1.000", "950", "2"], r"'1.000', which may be 1 or 1,000, .*decimal = \".\" or"),
+        (["1,234", "950", "2"], r"'1,234', which may be 1,234 or 1.234"),
+        (["1.5", "1,25", "2"], r"has '1.5' and '1,25', which are written in different ways"),
+        (["1,5", "1.000.5", "2"], r"has '1.000.5', and numbers are to be added up"),
+        (["1", "NA", "2"], r"has 'NA', .*missing_values = \[\"NA\"\]"),
+        (["1", "12%", "2"], r"has '12%'"),
+    ],
+)
+def test_numbers_that_could_be_others_are_asked_about(texts, said):
+    with pytest.raises(DataError, match=said):
+        read(frame(v=texts))
+
+
+def test_the_codebook_says_how_numbers_are_written_and_what_is_missing():
+    texts = frame(v=["1.000", "NA", "-9"])
+    said = {"missing_values": ["NA", -9]}
+    german = Codebook.of({"v": {"decimal": ","}}, **said)
+    assert read(texts, codebook=german).numbers["v"].tolist() == [1000, 0, 0]
+    english = Codebook.of({"v": {"decimal": ".", "blank": 7}}, **said)
+    found = read(texts, codebook=english)
+    assert (found.numbers["v"].tolist(), dict(found.blank)) == ([1, 7, 7], {})
+    numeric = read(frame(v=[1.0, 2.0, -9.0]), codebook=Codebook.of(**said))
+    assert numeric.without(VALUE).tolist() == [False, False, True]
+    with pytest.raises(DataError, match=r"'1,5', and numbers"):
+        read(frame(v=["1,5", "2", "3"]), codebook=Codebook.of({"v": {"decimal": "."}}))
+    for wrong in ({"decimal": ";"}, {"blank": -1}, {"blank": "x"}):
+        with pytest.raises(CodebookError, match="of 'v' must be"):
+            Codebook.of({"v": wrong})
+
+
+def test_who_has_no_value_is_in_no_sum_and_in_every_count():
     found = read(frame(v=[1.0, None, 3.0]))
-    assert (len(found), found.dropped, found.table.total) == (2, 1, 2)
-    assert found.numbers["v"].tolist() == [1, 3]
-    assert found.codes["A"].tolist() == [0, 0]
+    assert (len(found), found.dropped, found.table.total) == (3, 0, 3)
+    assert found.numbers["v"].tolist() == [1, 0, 3]
+    assert found.without(VALUE).tolist() == [False, True, False]
+    assert found.without(COUNT).tolist() == [False, False, False]
+    (said,) = found.missing([COUNT, VALUE])
+    assert said.startswith("1 record without a number in 'v': left out of the sum of v")
     endless = read(frame(v=[1.0, np.inf, 3.0]))
-    assert endless.dropped == 1
+    assert endless.without(VALUE).tolist() == [False, True, False]
+    left = read(frame(v=[1.0, None, 3.0]), codebook=Codebook.of(missing="drop"))
+    assert (len(left), left.dropped) == (2, 1)
+
+
+def test_who_has_no_weight_or_shadow_contributes_nothing():
+    """Neither to what is printed nor to how many are behind it."""
+    data = frame(w=[2.0, None, 1.0], s=[1.0, 1.0, None])
+    for measure, values, number in (
+        (Measure(weight="w"), [3, 3, 0], [2, 2, 0]),
+        (Measure("v", "w"), [5, 5, 0], [2, 2, 0]),
+        (Measure("v", shadow="s"), [3, 1, 2], [2, 1, 1]),
+    ):
+        found = read(data, measure)
+        system = System.of([Sheet("1", (Grouping.of(found.variable("A")),), measure)])
+        cells = Contributions.of(system, found, measure)
+        assert cells.values[: cells.printed].tolist() == values
+        assert cells.number[: cells.printed].tolist() == number
 
 
 def test_missing_categories_are_one_or_left_out():

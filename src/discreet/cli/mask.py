@@ -199,11 +199,13 @@ def mask_command(
             seconds=seconds,
             **given,
         )
+    from discreet.report.written.manifest import record_of
+
     written: list[Any] = []
     if out and (made.verdict is Verdict.PASS or force):
         written = made.write(
             out, symbol=symbol, layout=layout, formats=formats or ("csv",), decimals=decimals,
-            record={"policy": office.described}, force=force,
+            record=record_of(office), force=force,
         )  # fmt: skip
     show(made, html=html, document=made.to_json() if as_json else None, private=True)
     if out and not as_json:

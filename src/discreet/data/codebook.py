@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -54,6 +55,8 @@ class Entry(Shown):
     values: tuple[tuple[str, float, float], ...] = ()
     open: bool = False
     bands: Bands | None = None
+    decimal: str | None = None  # what stands before decimals in a column that is added up
+    blank: float | None = None  # the number that a missing value of such a column stands for
 
 
 @dataclass(frozen=True)
@@ -289,7 +292,7 @@ def _unknown(key: str) -> str:
 
 def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
     known = {"role", "categories", "labels", "open", "sensitive", "hierarchy", "values", "within"}
-    known |= {"bands", *WORDS}
+    known |= {"bands", "decimal", "blank", *WORDS}
     if not isinstance(content, Mapping):
         raise CodebookError(f"variable {name!r} = {content!r} must be a table of keys.")
     if wrong := set(content) - known:
@@ -314,7 +317,12 @@ def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
     if not isinstance(unlisted, bool):
         raise CodebookError(f"open = {unlisted!r} of {name!r} must be true or false.")
     bands = Bands.of(content["bands"], name) if "bands" in content else None
-    said |= {"values": values, "open": unlisted, "bands": bands}
+    decimal, blank = content.get("decimal"), content.get("blank")
+    if decimal not in (None, ".", ","):
+        raise CodebookError(f'decimal = {decimal!r} of {name!r} must be "." or ",".')
+    if blank is not None and not (type(blank) in (int, float) and 0 <= blank < math.inf):
+        raise CodebookError(f"blank = {blank!r} of {name!r} must be a number of 0 or more.")
+    said |= {"values": values, "open": unlisted, "bands": bands, "decimal": decimal, "blank": blank}
     return Entry(labels, Role(role), sensitive, tree, outer, **said)
 
 

@@ -57,7 +57,8 @@ class Contributions:
         values = np.concatenate([system.sums @ fine, fine[openly]])
         cells = len(values)
         if measure.value is None and measure.holding is None:
-            people = system.fine(records.codes, records.people)
+            there = np.where(records.without(measure), 0, records.people)
+            people = system.fine(records.codes, there)
             number = np.rint(np.concatenate([system.sums @ people, people[openly]])).astype(int)
             first = np.arange(kept)[None] < number[:, None]
             ones, none = first.astype(float), np.full(cells, -1, np.int64)
@@ -66,7 +67,7 @@ class Contributions:
                 np.zeros(cells), none,
             )  # fmt: skip
         if measure.shadow:
-            amount = records.numbers[measure.shadow]
+            amount = _amounts(records, measure, measure.shadow)
         judged = values
         if measure.shadow:
             shadow = system.fine(records.codes, amount * weight)
@@ -132,10 +133,11 @@ def printed_amounts(records: Records, measure: Measure) -> Floats:
     return np.asarray(np.rint(amount / step) * step)
 
 
-def _amounts(records: Records, measure: Measure) -> Floats:
-    if measure.value is None:
-        return records.people.astype(float)
-    return records.numbers[measure.value]
+def _amounts(records: Records, measure: Measure, column: str | None = None) -> Floats:
+    """What each record adds: its people, its value, or what a column has in place of this."""
+    column = column or measure.value
+    amount = records.people.astype(float) if column is None else records.numbers[column]
+    return np.where(records.without(measure), 0.0, amount)
 
 
 def _where(system: System, records: Records, openly: Ints) -> tuple[Ints, Ints]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.amounts import amounts
 from discreet.data.codebook import MISSING, Missing, Variable
 from discreet.data.count import choose_columns
 from discreet.data.encode import encode, places
@@ -16,6 +17,7 @@ from discreet.data.source import engine_errors
 from discreet.data.totals import check_people
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
+from discreet.look.words import plural
 from discreet.sheets.sheet import Measure
 from discreet.table.codings import with_impossible
 from discreet.table.impossible import codes_of
@@ -24,6 +26,7 @@ from discreet.table.table import Table
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 NO = {"", "0", "no", "false", "n", MISSING}  # of a column that marks requests
 
 
@@ -31,6 +34,9 @@ NO = {"", "0", "no", "false", "n", MISSING}  # of a column that marks requests
 class Records(Unpublished):
     """Rows of data, each of so many people: codes of every variable, numbers to add up, owners,
     and who is asking to be protected.
+
+    A number that is missing counts as 0, and `blank` says where: such a record is in every table of
+    counts, and in no table of the number.
 
     >>> from discreet.table.load import load
     >>> Records.of_table(load("example:tract"))
@@ -46,6 +52,7 @@ class Records(Unpublished):
     asking: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     impossible: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     dropped: int = 0
+    blank: Mapping[str, Bools] = field(default_factory=dict)
 
     @classmethod
     def of_table(cls, table: Table) -> Records:
@@ -96,11 +103,12 @@ class Records(Unpublished):
         kept = np.ones(rows.num_rows, bool)
         if book.missing is Missing.DROP:
             kept = ~np.any([column.missing for column in coded], axis=0)
-        values = {name: _numbers(rows[name], name, source.name) for name in numbers}
-        missing = ~np.all([np.isfinite(v) for v in values.values()] or [kept], axis=0)
-        lost = int((~kept).sum() + (missing & kept).sum())
-        kept &= ~missing
-        if not kept.any():
+        values = {name: amounts(name, rows[name], book, source.name) for name in numbers}
+        blank = {name: np.isnan(value) for name, value in values.items()}
+        if book.missing is Missing.DROP:
+            kept &= ~np.any([np.zeros(len(kept), bool), *blank.values()], axis=0)
+        lost = int((~kept).sum())
+        if not kept.any() or any(one[kept].all() for one in blank.values()):
             raise DataError(f"every record of {source.name} has a missing value; mend the columns.")
         codes = {column.variable.name: column.codes[kept] for column in coded}
         table = Table.from_cells(
@@ -116,15 +124,37 @@ class Records(Unpublished):
             codes,
             np.ones(int(kept.sum()), np.int64),
             table,
-            {name: value[kept] for name, value in values.items()},
+            {name: np.nan_to_num(value[kept]) for name, value in values.items()},
             {name: _owners(rows[name], name)[kept] for name in holdings},
             {name: _asking(rows[name])[kept] for name in requests},
             _closed(table),
             lost,
+            {name: one[kept] for name, one in blank.items() if one[kept].any()},
         )
 
     def __len__(self) -> int:
         return len(self.people)
+
+    def without(self, measure: Measure) -> Bools:
+        """Rows that are in no cell of a measure, as one of its numbers is missing."""
+        found = np.zeros(len(self), bool)
+        for name in measure.numbers:
+            found |= self.blank.get(name, False)
+        return found
+
+    def missing(self, measures: Iterable[Measure]) -> tuple[str, ...]:
+        """What is missing for some measures, in sentences for the report."""
+        said = []
+        if self.dropped:
+            said.append(f"{plural(self.dropped, 'record')} with missing values left out.")
+        for measure in dict.fromkeys(Measure(m.value, m.weight, shadow=m.shadow) for m in measures):
+            if many := int(self.without(measure).sum()):
+                names = " or ".join(map(repr, measure.numbers))
+                said.append(
+                    f"{plural(many, 'record')} without a number in {names}: left out of the "
+                    f"{measure}, and counted in tables of counts."
+                )
+        return tuple(said)
 
     def variable(self, name: str) -> Variable:
         for variable in self.variables:
@@ -145,26 +175,6 @@ def _closed(table: Table) -> dict[tuple[str, ...], Any]:
         names: codes_of([by_name[name] for name in names], group)
         for names, group in table.ruled_out.items()
     }
-
-
-def _numbers(column: Any, name: str, where: str) -> Floats:
-    """Numbers of zero or more; nan where they are missing."""
-    import pyarrow as pa
-
-    try:
-        found = column.cast(pa.float64()).to_numpy()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(
-            f"column {name!r} of {where} holds {column.type}, and numbers are to be added up; "
-            "name another column, or mend it."
-        ) from None
-    found = np.asarray(found, np.float64)
-    if (found < 0).any():
-        raise DataError(
-            f"column {name!r} of {where} has the value {found[found < 0][0]:g}, and the rules for "
-            "contributors are for values of 0 or more; split it into gains and losses."
-        )
-    return np.where(np.isinf(found), np.nan, found)
 
 
 def _owners(column: Any, name: str) -> Ints:

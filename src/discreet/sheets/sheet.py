@@ -91,9 +91,7 @@ class Sheet(Unpublished):
     def __post_init__(self) -> None:
         names = [grouping.name for grouping in (*self.groupings, *self.where)]
         if twice := [name for name in names if names.count(name) > 1]:
-            raise DataError(
-                f"table {self.name!r} has {twice[0]!r} twice; name it once."
-            )
+            raise DataError(f"table {self.name!r} has {twice[0]!r} twice; name it once.")
         if any(len(grouping) != 1 for grouping in self.where):
             raise DataError(f"a filter of table {self.name!r} has several lines; merge them.")
 

@@ -22,7 +22,6 @@ from discreet.decision.law.rules.attribute import NAME as ATTRIBUTE
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
-from discreet.look.words import plural
 from discreet.release.printed import Printed
 from discreet.release.release import Release
 from discreet.sheets.records import Floats, Records
@@ -140,8 +139,7 @@ class Judge:
                 "Weighted tables are judged by their unweighted contributors and published "
                 f"weighted; contributions count {way[self.policy.contributors.weights]}."
             )
-        if self.records.dropped:
-            found.append(f"{plural(self.records.dropped, 'record')} with missing values left out.")
+        found += self.records.missing(self.cases)
         found.append("Categories, hierarchies and what a table shows are public.")
         return tuple(found)
 

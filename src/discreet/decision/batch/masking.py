@@ -167,7 +167,8 @@ def mask(
         cases.append(case)
     reasons = [r for case, one in zip(cases, made, strict=True) for r in work.judge(case, one)]
     names = tuple(sheet.name for sheet in sheets)
-    said = tuple(dict.fromkeys(text for one in made for text in one.said))
+    missing = records.missing(sheet.measure for sheet in sheets)
+    said = (*missing, *dict.fromkeys(text for one in made for text in one.said))
     return MaskedBatch(
         sheets if method != "merge" else tuple(s for m in made for s in m.system.sheets),
         tuple(made),

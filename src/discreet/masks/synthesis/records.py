@@ -16,6 +16,7 @@ from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, listed
+from discreet.masks.synthesis.geometric import checked
 from discreet.masks.synthesis.given import conditional
 from discreet.masks.synthesis.graphical import AveragedCells, graphical
 from discreet.masks.synthesis.private import private_table
@@ -156,6 +157,9 @@ class PrivateRecords(Mask):
 
     name: ClassVar[str] = "private"
     promise: ClassVar[str] = "No record belongs to anybody; every category is one of the file's."
+
+    def __post_init__(self) -> None:
+        checked(self.epsilon)
 
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
         columns, _ = _columns(file, (), ())

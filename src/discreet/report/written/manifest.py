@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.decision.law.policy import DEFAULTS, Policy
 from discreet.errors import OutputError
 from discreet.report.written.shown import Shown
 from discreet.sheets.grouping import Grouping
@@ -39,6 +40,18 @@ def manifest(
         "tables": [_table(table) for table in tables],
         "files": list(files),
     }
+
+
+def record_of(policy: Policy) -> dict[str, str]:
+    """What the files of a release say of the policy: its thresholds only if these are public.
+
+    >>> from discreet.decision.law.policy import Policy
+    >>> record_of(Policy()), record_of(Policy.of({"published.thresholds": True, "small.width": 5}))
+    ({}, {'policy': "discreet's defaults (small.width = 5, published.thresholds = true)"})
+    """
+    if policy.published.thresholds:
+        return {"policy": policy.described}
+    return {} if policy.name == DEFAULTS else {"policy": policy.name}  # the defaults are public
 
 
 def _table(table: Shown) -> dict[str, Any]:

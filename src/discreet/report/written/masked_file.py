@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import whole, write_text
 from discreet.errors import DataError, OutputError
+from discreet.report.written.manifest import record_of
 from discreet.report.written.safe import no_formula
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _record(found: Compared, made: Any) -> dict[str, Any]:
         "parameters": dict(made.parameters),
         "rows": len(_frame(made)),
         "columns": [str(name) for name in _frame(made).columns],
-        "policy": found.policy.described,
+        **record_of(found.policy),
         "made": {"when": found.provenance.when, "versions": found.provenance.versions},
     }
 

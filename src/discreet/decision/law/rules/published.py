@@ -38,6 +38,9 @@ class Published:
     least: int = key(3, "no published count from 1 to this less 1; 0 or 1 switches it off")
     zeros: bool = key(False, "is a published zero too small as well?")
     tables: str = key("", "other least counts for some tables: `Sex*Town: 10; Ill: 5`")
+    thresholds: bool = key(
+        False, "are the policy's thresholds public? Then the files of a release may say them"
+    )
 
     @property
     def asked(self) -> bool:
