@@ -17,6 +17,7 @@ from discreet.errors import DataError
 from discreet.look.pages import PAGES
 from discreet.report.checked import check, checked_page
 from discreet.report.written import write
+from discreet.report.written.documents import as_bytes
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
@@ -45,7 +46,7 @@ def rehash(folder, name):
     for file in manifest["files"]:
         if file["name"] == name:
             file["sha256"] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    path.write_text(json.dumps(manifest))
+    path.write_bytes(as_bytes(manifest))
 
 
 def test_a_sound_release_passes(out):
@@ -216,6 +217,7 @@ def test_files_that_are_missing_or_not_listed(out):
     said = {f.file: f.text for f in found(out, "file")}
     assert said == {
         "table-1.csv": "it is in the manifest, and is no file of the folder",
+        "deep": "it is a folder, and a release has none",
         "deep/work.csv": "it is not in the manifest",
     }
     assert [leak.file for leak in found(out, "leak")] == ["deep/work.csv"]

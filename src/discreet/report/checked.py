@@ -22,8 +22,9 @@ from discreet.effort import Clock, Seconds
 from discreet.look.result import Paged
 from discreet.look.words import number, plural
 from discreet.report.checking.found import KINDS, Finding, Found, Spec
+from discreet.report.checking.rewritten import as_written
 from discreet.report.checking.sums import Impossible, Joint, against_data, by_sums, elsewhere
-from discreet.report.checking.tables import Judged, aside, joined, printing
+from discreet.report.checking.tables import Judged, Printing, aside, joined, printing
 from discreet.report.checking.texts import (
     read_any,
     read_csv,
@@ -151,6 +152,7 @@ def check(
     manifest = read_manifest(folder)
     sheets = sheets_of(manifest, variables)
     read, findings = _read(folder, manifest)
+    shown: dict[str, dict[str, Printing]] = {name: {} for name in read}
     tables = []
     for sheet, said in zip(sheets, manifest["tables"], strict=True):
         printings = []
@@ -158,6 +160,7 @@ def check(
             if sheet.name in found.cells:
                 one, wrong = printing(file, found, sheet, manifest["symbol"])
                 printings.append(one)
+                shown[file][sheet.name] = one
                 findings += wrong
         if not printings:
             text = "no file that can be read has the table"
@@ -165,6 +168,7 @@ def check(
         table, wrong = joined(sheet, said, printings)
         tables.append(table)
         findings += wrong
+    findings += _rewritten(folder, manifest, sheets, shown, findings)
     earlier = [table for one in released for table in _released(Path(one), variables)]
     truth: dict[str, Floats] = {}
     narrowest = math.inf
@@ -271,12 +275,33 @@ def _read(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, Found], 
                 say("content", f"it lacks table {table!r}", name)
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if name in listed or name == MANIFEST or path.is_dir():
+        if name in listed or name == MANIFEST:
+            continue
+        if path.is_dir():
+            say("file", "it is a folder, and a release has none", name)
             continue
         say("file", "it is not in the manifest", name)
         if path.is_file() and not path.is_symlink():
             read[name] = _any(path)
     return read, findings
+
+
+def _rewritten(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    sheets: tuple[Sheet, ...],
+    shown: Mapping[str, Mapping[str, Printing]],
+    findings: Iterable[Finding],
+) -> list[Finding]:
+    """What files hold that is no cell, of those in which nothing wrong was found by reading."""
+    wrong = {one.file for one in findings if one.kind != "file"}
+    names = {sheet.name for sheet in sheets}
+    sound = {}
+    for file in manifest["files"]:
+        wanted = names if file["table"] is None else {file["table"]}
+        if file["name"] not in wrong and wanted <= {*shown.get(file["name"], ())}:
+            sound[file["name"]] = shown[file["name"]]
+    return [*as_written(folder, manifest, sheets, sound)]
 
 
 def _any(path: Path) -> Found:

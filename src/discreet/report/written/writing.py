@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,25 +110,46 @@ def _files(
     formats: Sequence[str],
     record: Mapping[str, object],
 ) -> Content:
-    own: dict[str, tuple[str, str, Callable[[Shown], bytes]]] = {}
-    if "csv" in formats and layout in ("long", "both"):
-        own[".csv"] = "csv", "long", lambda table: long_csv(table, symbol)
-    if "csv" in formats and layout in ("wide", "both"):
-        own[".wide.csv"] = "csv", "wide", lambda table: wide_csv(table, symbol)
-    if "json-stat" in formats:
-        own[".jsonstat"] = "json-stat", "", lambda table: json_stats([table], symbol)
-    if "sdmx-csv" in formats:
-        own[".sdmx.csv"] = "sdmx-csv", "", sdmx_csv
+    laid = ("long", "wide") if layout == "both" else (layout,)
+    kinds = [("csv", one) for one in laid] + [("json-stat", ""), ("sdmx-csv", "")]
     found: Content = {}
-    for stem, table in zip(_stems(tables), tables, strict=True):
-        for suffix, (kind, laid, made) in own.items():
-            found[stem + suffix] = made(table), _about(kind, laid, table.sheet.name)
+    for stem, table in zip(stems(tables), tables, strict=True):
+        for kind, one in kinds:
+            if kind in formats:
+                about = _about(kind, one, table.sheet.name)
+                found[file_name(stem, kind, one)] = made([table], kind, one, symbol), about
     if "xlsx" in formats:
-        found["tables.xlsx"] = workbook(tables, symbol), _about("xlsx", "wide")
+        data = made(tables, "xlsx", "wide", symbol)
+        found[file_name("tables", "xlsx", "wide")] = data, _about("xlsx", "wide")
     if "json" in formats:
-        whole_record = manifest(tables, symbol, record)
-        found["tables.json"] = all_json(tables, whole_record), _about("json")
+        told = manifest(tables, symbol, record)
+        data = made(tables, "json", "", symbol, told)
+        found[file_name("tables", "json", "")] = data, _about("json")
     return found
+
+
+def file_name(stem: str, kind: str, layout: str) -> str:
+    """What a file of a folder is called."""
+    if kind == "csv":
+        return f"{stem}.wide.csv" if layout == "wide" else f"{stem}.csv"
+    return stem + {"json-stat": ".jsonstat", "sdmx-csv": ".sdmx.csv"}.get(kind, f".{kind}")
+
+
+def made(
+    tables: Sequence[Shown],
+    kind: str,
+    layout: str,
+    symbol: str,
+    told: Mapping[str, Any] | None = None,
+) -> bytes:
+    """One file of a folder, of one table or of all; JSON has in it what the manifest has told."""
+    if kind == "csv":
+        return (wide_csv if layout == "wide" else long_csv)(tables[0], symbol)
+    if kind == "sdmx-csv":
+        return sdmx_csv(tables[0])
+    if kind == "json-stat":
+        return json_stats(tables, symbol)
+    return workbook(tables, symbol) if kind == "xlsx" else all_json(tables, told or {})
 
 
 def _about(kind: str, layout: str = "", table: str | None = None) -> dict[str, Any]:
@@ -136,7 +157,7 @@ def _about(kind: str, layout: str = "", table: str | None = None) -> dict[str, A
     return {"format": kind, "layout": layout, "table": table}
 
 
-def _stems(tables: Sequence[Shown]) -> list[str]:
+def stems(tables: Sequence[Shown]) -> list[str]:
     """`table-1`: names of files, none alike on any machine."""
     found: list[str] = []
     for place, table in enumerate(tables, 1):
