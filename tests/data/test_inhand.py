@@ -147,7 +147,7 @@ def test_what_is_not_clear_is_asked_about(name):
 
 
 def test_records_are_not_read_from_counts():
-    with pytest.raises(DataError, match="count people by cell; read them with load"):
+    with pytest.raises(DataError, match="here each row must be a person"):
         Microdata.read(pd.crosstab(PEOPLE.Sex, PEOPLE.Ill))
     with pytest.raises(DataError, match="leave out records"):
         load(pd.crosstab(PEOPLE.Sex, PEOPLE.Ill), records=True)

@@ -11,7 +11,8 @@ import pytest
 
 from discreet.data.codebook import Codebook
 from discreet.data.domains import read_domains
-from discreet.data.kind import LOOK, by_chance
+from discreet.data.grid import by_chance
+from discreet.data.head import LOOK
 from discreet.errors import DataError, WrongKind
 from discreet.risk.uniques.anonymity import k_anonymity
 from discreet.risk.uniques.uniques import uniques

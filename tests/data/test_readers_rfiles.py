@@ -86,7 +86,7 @@ def test_text_of_an_older_encoding(folder):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("table", "holds a table of R; save as.data.frame"),
+        ("table", "a table of R whose axes have no names"),
         ("list", "holds no data frame"),
         ("names", "row names such as 'Ann'"),
         ("nested", "column 'b' of 'nested.rds' is a list of R"),

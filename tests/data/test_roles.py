@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from discreet.data.codebook import Codebook
-from discreet.data.kind import LOOK, head_of
+from discreet.data.head import LOOK, head_of
 from discreet.data.roles import Guess, guess_role, nobodies
 from discreet.data.sources import open_source
 from discreet.data.telling import tokens

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli.options import Number, effort_options, how_to_read
+from discreet.cli.options import Number, effort_options, how_to_read, reading_of
 from discreet.cli.showing import page_options, show
 
 if TYPE_CHECKING:
@@ -81,42 +81,15 @@ def check_command(
     ctx.exit(0 if found.verdict is Verdict.PASS else 1)
 
 
-def _records(
-    folders: tuple[str, ...],
-    data: str,
-    count: str | None,
-    codebook: str | None,
-    table: str | None,
-    impossible: tuple[str, ...],
-    **kind: Any,
-) -> Records:
+def _records(folders: tuple[str, ...], data: str, **options: Any) -> Records:
     """The columns of DATA that the tables of a release show."""
     from discreet.data.database import hidden
-    from discreet.data.impossible import Impossible
-    from discreet.errors import DataError
     from discreet.look.progress import working
-    from discreet.sheets.records import Records
+    from discreet.sheets.reading import hold, read_records
     from discreet.sheets.released import measures_of, read_manifest, variables_of
-    from discreet.table.load import load
-    from discreet.table.microdata import Microdata
 
     manifests = [read_manifest(folder) for folder in folders]
     names = list(dict.fromkeys(name for one in manifests for name in variables_of(one)))
     measures = measures_of(manifests[0])
-    summed = [column for measure in measures for column in measure.numbers]
-    if summed and (count or kind["crosstab"]):
-        raise DataError(
-            f"the release adds up {summed[0]!r}, and cells have no contributors; name the records."
-        )
-    closed = Impossible.parse(impossible)
     with working(f"reading {hidden(data)}"):
-        if not summed:
-            found = load(
-                data, count=count, codebook=codebook, table=table, variables=names,
-                impossible=closed, **kind,
-            )  # fmt: skip
-            return Records.of_table(found)
-        people = Microdata.read(
-            data, codebook=codebook, table=table, records=True, totals=kind["totals"]
-        )
-        return Records.read(people, variables=names, measures=measures, impossible=closed)
+        return read_records(hold(data, measures, reading_of(options)), names, measures)

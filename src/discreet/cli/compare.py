@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import READING, data_options, read_policy, workers_option
+from discreet.cli.options import (
+    HOW,
+    data_options,
+    read_policy,
+    reading_of,
+    workers_option,
+)
 from discreet.cli.showing import page_options, show, writable
 
 
@@ -27,7 +33,12 @@ from discreet.cli.showing import page_options, show, writable
     callback=writable,
     help="Write the chosen data (.csv, .parquet), and beside them how they were made.",
 )
-@click.option("--intruder", metavar="FILE", help="Write what an intruder knows, for identify.")
+@click.option(
+    "--intruder",
+    metavar="FILE",
+    callback=writable,
+    help="Write what an intruder knows, for identify.",
+)
 @click.option("--force", is_flag=True, help="Overwrite, and write with REVIEW too.")
 @page_options
 @click.pass_context
@@ -55,7 +66,7 @@ def compare_command(
 
     plan = Plan.read(masks)
     found = compare(
-        data["data"],
+        data.pop("data"),
         plan,
         read_policy(policy, changes),
         cache=cache,
@@ -66,24 +77,13 @@ def compare_command(
 
 def reading(data: dict[str, Any], *, of_table: bool) -> dict[str, Any]:
     """How DATA is read, in the words of `load` or of `read_file`."""
-    from discreet.data.impossible import Impossible
-    from discreet.errors import DataError
+    from discreet.masks.records.reading import TAKES
 
-    given = {name: data[name] for name in READING if name != "data"}
-    columns = given.pop("variables")
-    names = [name.strip() for name in columns.split(",")] if columns else None
+    how = reading_of(data)
     if of_table:
-        return given | {"impossible": Impossible.parse(given["impossible"]), "variables": names}
-    for name in ("count", "crosstab"):
-        if given[name]:
-            raise DataError(f"--{name} is for a table; a masks file of records needs records.")
-    return {
-        "codebook": given["codebook"],
-        "table": given["table"],
-        "records": given["records"],
-        "columns": names,
-        "without": given["without"],
-    }
+        return {name: getattr(how, name) for name in HOW}
+    how.check_only(*TAKES, "variables", why="is for a table, and records are masked here")
+    return {name: getattr(how, name) for name in TAKES} | {"columns": how.variables}
 
 
 def finish(

@@ -17,7 +17,15 @@ from discreet.cli.knowledge_beliefs import (
 )
 from discreet.cli.knowledge_hidden import check_hidden, hidden_options, withheld_of
 from discreet.cli.knowledge_totals import check_rules, rule_options, ruled, totals_of
-from discreet.cli.options import READING, Command, Number, data_options, read_data
+from discreet.cli.options import (
+    HOW,
+    READING,
+    Command,
+    Number,
+    data_options,
+    read_data,
+    reading_of,
+)
 from discreet.cli.showing import page_options, show
 
 if TYPE_CHECKING:
@@ -115,6 +123,8 @@ def _taught(**options: Any) -> Taught | Withheld:
     hides = check_hidden(options, of_table=not (rates or totals))
     if not (rates or totals):
         return _of_table(options, hides)
+    how = reading_of({name: options[name] for name in HOW})
+    how.check_only("table", why="goes with a table, not with rates or totals")
     for name in RATES if rates else TOTALS:
         if options[name] is None:
             raise DataError(f"--{name} is missing: give a number, or a column of DATA.")

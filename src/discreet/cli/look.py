@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import data_options
+from discreet.cli.options import data_options, reading_of
 from discreet.cli.showing import page_options, show, writable
 
 
@@ -28,17 +28,14 @@ def look_command(out: str | None, html: str | None, as_json: bool, **data: Any) 
     them.
     """
     from discreet.data.database import hidden
-    from discreet.data.impossible import Impossible
     from discreet.look.progress import working
-    from discreet.table.described import describe
+    from discreet.table.described import look
 
-    data["impossible"] = Impossible.parse(data["impossible"])
-    if data["variables"]:
-        data["variables"] = [name.strip() for name in data["variables"].split(",")]
-    with working(f"reading {hidden(data['data'])}"):
-        found = describe(**data)
+    name = data.pop("data")
+    with working(f"reading {hidden(name)}"):
+        found = look(name, reading_of(data))
     if out:
         found.write_codebook(out)
-    show(found, html=html, document=found.to_json() if as_json else None, data=data["data"])
+    show(found, html=html, document=found.to_json() if as_json else None, data=name)
     if out and not as_json:
         click.echo(f"Codebook: {out}")

@@ -33,6 +33,7 @@ from discreet.cli.serve import serve_command
 from discreet.cli.setup import setup_command
 from discreet.cli.together import together_command
 from discreet.cli.uniques import uniques_command
+from discreet.cli.unread import guarded
 from discreet.cli.widths import widths_command
 from discreet.look.telling import telling
 
@@ -105,4 +106,4 @@ for command in (
     uniques_command,
     widths_command,
 ):
-    main.add_command(command)
+    main.add_command(guarded(command))

@@ -40,7 +40,10 @@ RECORDS = (
 @click.option("--sensitive", metavar="A,B,C", help="records: what nobody should learn of them.")
 @click.option("--household", metavar="COLUMN", help="records: who belongs together.")
 @click.option(
-    "--intruder", metavar="FILE", help="records: write what an intruder knows, for identify."
+    "--intruder",
+    metavar="FILE",
+    callback=writable,
+    help="records: write what an intruder knows, for identify.",
 )
 @click.option("--policy", metavar="FILE", help="TOML with the thresholds (discreet policy).")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")

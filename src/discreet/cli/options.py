@@ -13,15 +13,17 @@ import click
 from discreet.cli.completion import complete_data
 
 if TYPE_CHECKING:
+    from discreet.data.reading import Reading
     from discreet.decision.law.policy import Policy
     from discreet.table.cells import Cells
     from discreet.table.table import Table
 
-# the parameters of `read_data`
-READING = (
-    *("data", "count", "codebook", "table", "variables", "impossible"),
+# the options of `data_options`: they make a `Reading`, and with DATA they are those of `read_data`
+HOW = (
+    *("count", "codebook", "table", "variables", "impossible"),
     *("records", "crosstab", "totals", "without", "bands"),
 )
+READING = ("data", *HOW)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -237,25 +239,24 @@ checkpoint_option = click.option(
 )
 
 
-def read_data(
-    data: str,
-    count: str | None,
-    codebook: str | None,
-    table: str | None,
-    variables: str | None,
-    impossible: tuple[str, ...] = (),
-    **kind: Any,
-) -> Table:
+def reading_of(options: dict[str, Any]) -> Reading:
+    """How DATA is read, out of the options of a command; they are taken out of these."""
+    from discreet.data.reading import Reading
+
+    names = (*HOW, "checkpoint")
+    return Reading.typed({name: options.pop(name) for name in names if name in options})
+
+
+def read_data(data: str, **options: Any) -> Table:
     """The table behind the data options."""
     from discreet.data.database import hidden
-    from discreet.data.impossible import Impossible
     from discreet.look.progress import working
-    from discreet.table.load import load
+    from discreet.table.load import read
 
-    kind["impossible"] = Impossible.parse(impossible)
-    columns = [name.strip() for name in variables.split(",")] if variables else None
+    how = reading_of(options)
+    assert not options, f"nothing reads {[*options]}"
     with working(f"reading {hidden(data)}"):
-        found = load(data, count=count, codebook=codebook, table=table, variables=columns, **kind)
+        found = read(data, how)
     for coding in found.codings:
         if not coding.denied:
             click.echo(f"discreet: {coding}", err=True)

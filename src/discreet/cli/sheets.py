@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from discreet.cli.options import Command
+from discreet.cli.options import Command, reading_of
 
 if TYPE_CHECKING:
     from discreet.sheets.records import Floats, Records
@@ -49,67 +49,40 @@ def measured(**columns: str | None) -> bool:
 
 
 def read_office(
-    *,
-    data: str,
-    tables: str | None,
-    release: str | None,
-    released: tuple[str, ...] = (),
-    count: str | None = None,
-    codebook: str | None = None,
-    table: str | None = None,
-    variables: str | None = None,
-    impossible: tuple[str, ...] = (),
-    records: bool = False,
-    crosstab: str | None = None,
-    totals: str | None = None,
-    without: str | None = None,
-    **columns: str | None,
+    data: str, *, tables: str | None, release: str | None, released: tuple[str, ...], **options: Any
 ) -> Office:
     """DATA, and the sheets of a list or of a formula, with folders of releases that are out."""
     import dataclasses
 
     from discreet.data.database import hidden
-    from discreet.data.examples import PREFIX
-    from discreet.data.impossible import Impossible
     from discreet.errors import DataError
     from discreet.look.progress import working
-    from discreet.sheets.reading import formula_sheets, read_sheets
+    from discreet.sheets.reading import sheets_of, sheets_of_formula
     from discreet.sheets.released import measures_of, read_manifest, read_released, variables_of
     from discreet.sheets.sheet import Measure, Status
-    from discreet.table.load import load
-    from discreet.table.microdata import Microdata
 
     if (tables is None) == (release is None):
         raise DataError("say what is wanted by --tables FILE or by --release F, one of the two.")
-    if variables:
+    if options["variables"]:
         raise DataError("--variables goes without --tables: the tables name their variables.")
-    measure = Measure(**{name: columns.get(name) for name in MEASURE})
-    said = Impossible.parse(impossible)
+    measure = Measure(**{name: options.pop(name) for name in MEASURE})
+    how = reading_of(options)
+    assert not options, f"nothing reads {[*options]}"
     with working(f"reading {hidden(data)}"):
-        source: Any
-        if count or crosstab or data.startswith(PREFIX):
-            source = load(
-                data, count=count, codebook=codebook, table=table, crosstab=crosstab,
-                totals=totals, impossible=said, without=without,
-            )  # fmt: skip
-        else:
-            source = Microdata.read(
-                data, codebook=codebook, table=table, totals=totals, without=without,
-                records=records or measured(**columns) or tables is not None,
-            )  # fmt: skip
-        if release is not None:
+        if tables is None:
             if released:
                 raise DataError("releases that are out go with --tables FILE; list the tables.")
-            found, sheets = formula_sheets(source, release, measure=measure, impossible=said)
+            assert release is not None
+            found, sheets = sheets_of_formula(data, release, how, measure=measure)
             return Office(found, sheets, {})
         manifests = [read_manifest(folder) for folder in released]
-        found, sheets = read_sheets(
-            source,
-            tables,  # type: ignore[arg-type]
+        found, sheets = sheets_of(
+            data,
+            tables,
+            how,
             measure=measure,
             also=dict.fromkeys(name for one in manifests for name in variables_of(one)),
             measures=[m for one in manifests for m in measures_of(one)],
-            impossible=said,
         )
     out: dict[str, Floats] = {}
     for folder in released:

@@ -8,6 +8,7 @@ import click
 
 from discreet.cli.completion import complete_data
 from discreet.cli.options import Command, Number, records_option
+from discreet.cli.showing import writable
 
 POSITIVE = Number(0, min_open=True)
 
@@ -167,7 +168,10 @@ def besides_options(command: Command) -> Command:
                 help="People seen in each subclass, in the last column: S of the loss is fitted.",
             ),
             click.option(
-                "--chart", metavar="FILE", help="Write the trade-off curve: .html, .svg or .png."
+                "--chart",
+                metavar="FILE",
+                callback=writable,
+                help="Write the trade-off curve: .html, .svg or .png.",
             ),
         ),
     )

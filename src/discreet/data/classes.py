@@ -17,8 +17,8 @@ from discreet.data.encode import MOST_CATEGORIES, places
 from discreet.data.fingerprint import free_name
 from discreet.data.frames import label, plain
 from discreet.data.grouping import grouped
-from discreet.data.kind import check_records
 from discreet.data.order import in_order as natural
+from discreet.data.reading import Reading
 from discreet.data.source import Source, engine_errors, from_arrow
 from discreet.data.totals import is_total
 from discreet.errors import DataError
@@ -60,7 +60,7 @@ def frame_sizes(data: object, columns: Sequence[str]) -> Ints | None:
     records, orders = plain(data)
     if any(records.column_names.count(name) != 1 for name in columns):
         return None
-    check_records(from_arrow(records, orders, "the frame"), known=())
+    Reading().open(from_arrow(records, orders, "the frame")).check_people()
     pairs = [(name, records[name]) for name in columns]
     found = in_threads(_coded, pairs)  # Arrow encodes without Python's lock
     if len(set(columns)) < len(columns) or not all(found):

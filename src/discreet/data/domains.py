@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Codebook
 from discreet.data.database import ADDRESS
+from discreet.data.figures import is_text
 from discreet.data.frames import label, plain
-from discreet.data.kind import check_records
 from discreet.data.readers import parquet, suffix_of, text
+from discreet.data.reading import Reading
 from discreet.data.source import OnlyCapitals, Source, engine_errors, from_arrow
 from discreet.data.sources import open_source
+from discreet.data.totals import check_labels, is_total
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
 from discreet.look.telling import tell
@@ -126,8 +128,11 @@ def read_domains(
     if domain is not None:
         if not records:
             _check_people(rows, [name for name in (sample_size, population, *covariates) if name])
+            check_labels([(domain, set(rows.labels(domain)))], ("records", True), rows.name)
         rows = _counted(rows, domain, sample_size, population, cell_count, covariates)
         sample_size, cell_count = sample_size or SAMPLE, CELL
+    else:
+        _check_domains(rows)
     if sample_size is None:
         raise DataError("name the column of the sample sizes, or the column of the domains.")
     names = [sample_size, population, cell_count]
@@ -234,7 +239,19 @@ def _check_people(rows: Rows, explained: Sequence[str]) -> None:
     """Columns whose use is said are no counts."""
     left = [name for name in rows.table.column_names if name not in explained]
     if left and len({name.lower() for name in left}) == len(left):
-        check_records(from_arrow(rows.table.select(left), {}, rows.name), known=())
+        Reading().open(from_arrow(rows.table.select(left), {}, rows.name)).check_people()
+
+
+def _check_domains(rows: Rows) -> None:
+    """Refuse a row that is the sum of others, by its name."""
+    for name in rows.table.column_names:
+        values = rows.table[name].unique().to_pylist() if is_text(rows.table[name]) else []
+        for value in values:
+            if value is not None and is_total(value) and rows.table.num_rows > 1:
+                raise DataError(
+                    f"{rows.name} has {value!r} in {name!r} among the domains: take that row out "
+                    "if it is the sum of others, or call it something else."
+                )
 
 
 def _counted(

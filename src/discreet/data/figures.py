@@ -132,7 +132,7 @@ def adds_up(column: Any) -> bool:
 
 
 def are_shares(columns: Sequence[Any]) -> bool:
-    """Do several columns add up to 1 or 100 in each row, or each of them by itself?"""
+    """Do several columns add up to 1 or 100: in each row, each of them by itself, or together?"""
     import pyarrow.compute as pc
 
     values = []
@@ -146,6 +146,8 @@ def are_shares(columns: Sequence[Any]) -> bool:
     table = np.array(values)
     if len(table) < 2 or not (table % 1 != 0).any():
         return False
+    if any(abs(table.sum() - whole) <= min(0.051 * table.size, 0.01 * whole) for whole in (1, 100)):
+        return True  # of all together
     slack = 0.051 * max(table.shape)  # each is rounded to a tenth, if not better
     return any(
         bool((np.abs(table.sum(axis=axis) - whole) <= min(slack, 0.02 * whole)).all())

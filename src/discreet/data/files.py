@@ -5,13 +5,49 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from discreet.errors import OutputError
 
 _unfinished: set[Path] = set()
+_read: ContextVar[tuple[Path, ...]] = ContextVar("read", default=())
+
+
+@contextmanager
+def only_reading(paths: Iterable[Path]) -> Iterator[None]:
+    """Nothing is written over these files, nor into or over these folders, within the block."""
+    token = _read.set(tuple(Path(os.path.realpath(path)) for path in paths))
+    try:
+        yield
+    finally:
+        _read.reset(token)
+
+
+def check_unread(path: str | Path) -> None:
+    """Refuse to write over what is read: the same file by any name, a folder of it, or in it."""
+    target = Path(os.path.realpath(path))
+    for read in _read.get():
+        if target == read or target in read.parents or _same(target, read):
+            raise OutputError(
+                f"cannot write {str(path)!r}: that is over {read.name!r}, which is read here; name "
+                "another place."
+            )
+        if read in target.parents and read.is_dir():
+            raise OutputError(
+                f"cannot write {str(path)!r}: that is in {read.name!r}, which is read here; name "
+                "another place."
+            )
+
+
+def _same(one: Path, other: Path) -> bool:
+    """One file under two names."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def unfinished(path: Path) -> Path:
@@ -37,6 +73,7 @@ def whole(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     """
     path = Path(path)
     target = Path(os.path.realpath(path))
+    check_unread(target)
     if target.is_dir():
         raise OutputError(f"cannot write {str(path)!r}: it is a folder; name a file in it.")
     if target.exists() and not target.is_file():

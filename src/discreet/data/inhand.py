@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from discreet.data.frames import label
-from discreet.data.kind import COUNTS, PERHAPS
 from discreet.data.source import engine_errors, from_arrow
 from discreet.data.spark import is_frame, is_session
-from discreet.data.telling import IDENTIFIERS, tokens
+from discreet.data.telling import COUNTS, IDENTIFIERS, PERHAPS, tokens
 from discreet.errors import DataError, WrongKind
 
 ARRAY = (

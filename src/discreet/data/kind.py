@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.data.encode import alike
 from discreet.data.figures import (
     adds_up,
     are_shares,
@@ -24,60 +21,22 @@ from discreet.data.figures import (
     measures,
     numbers_of,
 )
-from discreet.data.source import Source, engine_errors
-from discreet.data.telling import IDENTIFIERS, tokens
+from discreet.data.grid import CHANCE, by_chance, count_of_a_grid, rows_differ
+from discreet.data.head import Head, head_of
+from discreet.data.source import Source
+from discreet.data.telling import COUNTS, PERHAPS
 from discreet.data.totals import is_total, words
 from discreet.errors import DataError, WrongKind
 
-LOOK = 10_000  # rows; two that are alike among them are people
-CHANCE = 0.001  # that people are all different, below which they are taken for cells
-PERHAPS_CHANCE = 0.02  # the same, where they cover what follows
-COVERED = 0.5  # of all combinations, that cells without a name for their count must cover
-FEW = 4  # rows a category has at least, on average, in cells that cover less
 CODES = 20  # rows from which a column of A1, A2, ... is an id
 RISING = 5  # rows from which numbers that rise down the side of others are no chance
 MOST_MEASURES = 12  # kinds of figures in a long file
 
-COUNTS = words(
-    """n count counts cnt freq freqs frequency frequencies _freq _freq_ n_break n_obs nobs tally len
-    count(*) count(1) count_star() cell_count cellcount obs_value anzahl häufigkeit haeufigkeit
-    frequenz fallzahl effectif effectifs fréquence frecuencia conteo frequenza conteggio frequência
-    contagem aantal antal antall lukumäärä liczba počet"""
-)
-# what a column of people can be called too: counts if no other column has numbers
-PERHAPS = words(
-    """0 value values number num cases case_count persons people population pop size total sum obs
-    wert fälle faelle personen einwohner nombre valeur personnes número numero casos personas
-    valore persone personer valor pessoas"""
-)
 # what numbers down the side of a cross-tab are called
 SIDES = words(
     """year years jahr jahre année annee año anno jaar age ages alter edad âge zip zipcode postcode
     plz tract area region county district state province code municipality gemeinde kreis"""
 )
-
-
-@dataclass(frozen=True)
-class Head:
-    """The first rows of a source; `every` if it has no more."""
-
-    source: Source
-    rows: Any
-    every: bool
-    coded: dict[str, tuple[NDArray[np.integer[Any]], int]] = field(default_factory=dict)
-
-    def codes(self, name: str) -> tuple[NDArray[np.integer[Any]], int]:
-        """A column as codes, and how many there are."""
-        if name not in self.coded:
-            column = self.rows[name].combine_chunks().dictionary_encode(null_encoding="encode")
-            self.coded[name] = column.indices.to_numpy(), len(column.dictionary)
-        return self.coded[name]
-
-    def differ(self, names: Iterable[str]) -> bool:
-        """Are no two rows alike in all these columns?"""
-        number = self.rows.num_rows
-        distinct = np.unique(alike((self.codes(name)[0] for name in names), number))
-        return bool(len(distinct) == number)
 
 
 def check_records(source: Source, *, known: Collection[str], aside: Collection[str] = ()) -> None:
@@ -103,7 +62,7 @@ def check_records(source: Source, *, known: Collection[str], aside: Collection[s
     whole = [name for name in names if name in known or not _is_figure(head, name)]
     if len(whole) > 1 and (columns := _across(head, whole, numbers)):
         _refuse_crosstab(source, names[0], columns)
-    if name := _count_of_a_grid(head, names, numbers):
+    if name := count_of_a_grid(head, names, numbers):
         raise WrongKind(
             lambda say: (
                 f"no two rows of {where} are alike when {name!r} is set aside, as in a file of "
@@ -138,35 +97,6 @@ def check_measures(head: Head, names: Sequence[str]) -> None:
             )
 
 
-def head_of(source: Source, names: Sequence[str]) -> Head:
-    """The first rows, of columns that can be read and hold plain values."""
-    import pyarrow as pa
-
-    try:
-        rows = _first(source, names)
-    except DataError:  # of a column that may not be asked for: it is left to the count
-        rows = _first(source, [name for name in names if _readable(source, name)])
-    flat = [f.name for f in rows.schema if not pa.types.is_nested(f.type)]
-    return Head(source, rows.select(flat).slice(0, LOOK), rows.num_rows <= LOOK)
-
-
-def _first(source: Source, names: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    if not names:
-        return pa.table({})
-    with engine_errors(source.name):
-        return source.records.select(list(names)).limit(LOOK + 1).to_pyarrow()
-
-
-def _readable(source: Source, name: str) -> bool:
-    try:
-        _first(source, [name])
-    except DataError:
-        return False
-    return True
-
-
 def _named_count(head: Head, names: Sequence[str], numbers: Sequence[str]) -> str | None:
     """A column called like a count; all rows differ in the others."""
     for name in numbers:
@@ -174,7 +104,7 @@ def _named_count(head: Head, names: Sequence[str], numbers: Sequence[str]) -> st
         if not (perhaps or _called_count(name)) or _ones(head, name):
             continue
         others = [other for other in names if other != name]
-        if head.differ(others) and (head.every or _rows_differ(head.source, others)):
+        if head.differ(others) and (head.every or rows_differ(head.source, others)):
             return name
     return None
 
@@ -298,60 +228,3 @@ def _refuse_crosstab(source: Source, row: str, columns: Sequence[str]) -> None:
 
 def _listed(columns: Sequence[str]) -> str:
     return ", ".join(map(repr, columns[:3])) + (", ..." if len(columns) > 3 else "")
-
-
-def _count_of_a_grid(head: Head, names: Sequence[str], numbers: Sequence[str]) -> str | None:
-    """Whatever it is called: the others are a table of which most cells are listed, each once."""
-    sizes, whole, rows = {}, 1, head.rows.num_rows
-    for name in names:
-        size = head.codes(name)[1]
-        if size == rows and tokens(name) & IDENTIFIERS:
-            continue  # a person's, or a row's
-        if size > 1 and not is_fractional(head.rows[name]):
-            sizes[name], whole = size, whole * size
-            if whole > rows**2 * max(sizes.values()):
-                return None  # so many cells that people differ by chance
-    for name in reversed(numbers):
-        others, size = [other for other in sizes if other != name], sizes.get(name, 1)
-        if len(others) < 2 or size < 3:
-            continue
-        cells = whole // size
-        most = rows >= COVERED * cells
-        if by_chance(rows, cells) > (PERHAPS_CHANCE if most else CHANCE) or not head.differ(others):
-            continue
-        if head.every:
-            few = max(sizes[other] for other in others) * FEW <= rows
-            covered = few or most
-        else:
-            covered = _covers(head.source, others) and _rows_differ(head.source, others)
-        if covered:
-            return name
-    return None
-
-
-def by_chance(people: int, cells: int) -> float:
-    """The most probable it can be that so many people are all in different cells.
-
-    cells! / ((cells - people)! cells^people), which is that of equal shares (Munford 1977,
-    The American Statistician 31:119).
-    """
-    if people > cells:
-        return 0.0
-    share = 1 / min(cells, 1 << 1000)  # which a float holds
-    return float(np.exp(np.log1p(-share * np.arange(people)).sum()))
-
-
-def _covers(source: Source, names: Sequence[str]) -> bool:
-    with engine_errors(source.name):
-        records = source.records
-        sizes = {f"size_{place}": records[name].nunique() for place, name in enumerate(names)}
-        row = records.aggregate(rows=records.count(), **sizes).to_pyarrow().to_pylist()[0]
-    rows = row.pop("rows")
-    return bool(rows >= COVERED * math.prod(max(size, 1) for size in row.values()))
-
-
-def _rows_differ(source: Source, names: Sequence[str]) -> bool:
-    with engine_errors(source.name):
-        rows = source.records.select(list(names))
-        found = rows.distinct().count().to_pyarrow().as_py(), rows.count().to_pyarrow().as_py()
-    return bool(found[0] == found[1])

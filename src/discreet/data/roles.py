@@ -17,14 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.figures import holds_counts, is_percent, numbers_of
-from discreet.data.kind import COUNTS, PERHAPS, Head, check_measures, head_of
+from discreet.data.head import Head, head_of
+from discreet.data.kind import check_measures
 from discreet.data.source import Source, engine_errors
 from discreet.data.telling import (
+    COUNTS,
     HOUSEHOLDS,
     IDENTIFIERS,
     IDENTIFYING,
     NO_NUMBER,
     PEOPLE,
+    PERHAPS,
     REMARKS,
     SENSITIVE,
     WEIGHTS,
@@ -110,6 +113,24 @@ def check_variables(
         refuse(source.name, found, perhaps_counts=counts)
 
 
+def check_released(
+    source: Source, columns: Sequence[str], *, accepted: Collection[str] = ()
+) -> None:
+    """Refuse names, numbers of persons and remarks that records would be released with, unless
+    somebody has spoken of them."""
+    kinds = (Guess.IDENTIFIER, Guess.HOUSEHOLD, Guess.TEXT)
+    guesses = nobodies(source, [name for name in columns if name not in accepted])
+    if found := [guess for guess in guesses if guess.guess in kinds]:
+        raise WrongKind(
+            lambda say: (
+                f"{_named_so(found)} of {source.name} would be released as "
+                f"{'they are' if len(found) > 1 else 'it is'}: say "
+                f"{say('without', Names(g.column for g in found))}, or "
+                f"{say('variables', Names(['A', 'B']))} with all columns that are to be released."
+            )
+        )
+
+
 def nobodies(source: Source, names: Sequence[str]) -> list[Guessed]:
     """The columns of records that classify nobody: 10,000 rows and one query are looked at."""
     if not names:
@@ -125,14 +146,7 @@ def nobodies(source: Source, names: Sequence[str]) -> list[Guessed]:
 
 def refuse(where: str, found: Sequence[Guessed], *, perhaps_counts: bool = False) -> None:
     """The sentence, with what to type."""
-    listed = " and ".join(
-        part
-        for part in (
-            ", ".join(f"{g.column!r} ({_called(g)})" for g in found[:-1]),
-            f"{found[-1].column!r} ({_called(found[-1])})",
-        )
-        if part
-    )
+    listed = _named_so(found)
     some = len(found) > 1
     weight = next((g.column for g in found if g.guess is Guess.WEIGHT), None)
     more = f'; weights = "{weight}" in a codebook says what it is' if weight else ""
@@ -148,21 +162,43 @@ def refuse(where: str, found: Sequence[Guessed], *, perhaps_counts: bool = False
     )
 
 
+@dataclass(frozen=True)
+class Figures:
+    """Columns of a file of cells that are no variables; `rows` of them only number the rows."""
+
+    names: frozenset[str]
+    rows: frozenset[str]
+
+
 def check_cell_columns(
-    source: Source, columns: Sequence[str], *, accepted: Collection[str] = ()
-) -> None:
-    """Refuse columns of a file of cells that are no variables: row numbers, shares, other counts,
-    and a column that tells counts from shares."""
+    source: Source, columns: Sequence[str], *, accepted: Collection[str] = (), named: bool = False
+) -> Figures:
+    """Columns of a file of cells that are no variables: row numbers, shares, other counts.
+
+    Refuse them, unless they are `accepted` or the variables are `named`; and always a column that
+    tells counts from shares.
+    """
     head = head_of(source, columns)
-    check_measures(head, head.rows.column_names)
-    names = [name for name in head.rows.column_names if name not in accepted]
+    names = head.rows.column_names
+    check_measures(head, names)
     found = []
     for name in names:
-        others = [other for other in head.rows.column_names if other != name]
+        others = [other for other in names if other != name]
         if (guess := _beside_count(head, name)) is not None and others and head.differ(others):
             found.append(guess)
-    if found and len(found) < len(head.rows.column_names):
-        refuse(source.name, found)
+    open_ones = [guess for guess in found if guess.column not in accepted]
+    if open_ones and not named and len(open_ones) < len(names):
+        refuse(source.name, open_ones)
+    numbered = frozenset(name for name in names if _numbers_rows(head, name))
+    return Figures(frozenset(guess.column for guess in found) | numbered, numbered)
+
+
+def _numbers_rows(head: Head, name: str) -> bool:
+    """1, 2, 3, ... or 0, 1, 2, ...: it tells rows apart and says nothing of them."""
+    values = numbers_of(head.rows[name])
+    if values is None or len(values) < head.rows.num_rows or len(values) < FEW:
+        return False
+    return values[0] in (0, 1) and bool((np.diff(values) == 1).all())
 
 
 @dataclass(frozen=True)
@@ -321,6 +357,12 @@ CALLED = {
     Guess.WEIGHT: "a weight",
     Guess.TEXT: "free text",
 }
+
+
+def _named_so(found: Sequence[Guessed]) -> str:
+    """Columns and what they are taken for."""
+    each = [f"{guess.column!r} ({_called(guess)})" for guess in found]
+    return " and ".join(part for part in (", ".join(each[:-1]), each[-1]) if part)
 
 
 def _called(guess: Guessed) -> str:

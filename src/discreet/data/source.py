@@ -26,6 +26,7 @@ class Source:
     `codebook` is what the file says of itself (labels, missing codes), `notes` are sentences on how
     it was read. `files` are where the records come from, `version` is that of a table that has
     versions, and `ordered` says whether its rows have numbers, as those of a file have.
+    `count` is the column of counts where the rows are cells by construction, as in a table of R.
     """
 
     records: Any
@@ -36,6 +37,7 @@ class Source:
     files: tuple[Path, ...] = ()
     version: str | None = None
     ordered: bool = True
+    count: str | None = None
 
     def __post_init__(self) -> None:
         if self.codebook is not None:  # of columns that were taken out it says nothing

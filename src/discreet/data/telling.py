@@ -1,4 +1,4 @@
-"""What columns are called: the words that tell identifiers, weights and the like."""
+"""What columns are called: the words that tell counts, identifiers, weights and the like."""
 
 from __future__ import annotations
 
@@ -6,6 +6,26 @@ import re
 
 from discreet.data.totals import words
 
+COUNTS = words(
+    """n count counts cnt freq freqs frequency frequencies _freq _freq_ n_break n_obs nobs tally len
+    count(*) count(1) count_star() cell_count cellcount obs_value anzahl anz häufigkeit haeufigkeit
+    häuf haeuf frequenz fallzahl effectif effectifs nbre fréquence fréq frecuencia frec conteo cant
+    cantidad frequenza conteggio frequência contagem qtd qtde quantidade aantal antal antall ant
+    frekvens frekv hyppighed lukumäärä lukumaara lkm fjöldi fjoldi liczba liczebność ilość počet
+    pocet četnost cetnost početnosť szám darab gyakoriság število stevilo frekvenca broj učestalost
+    brojnost număr frecvență skaičius skaits arv sagedus sayı sayi adet frekans αριθμός πλήθος
+    συχνότητα число количество кол-во частота брой кількість 人数 件数 度数 頻度 数量 计数 频数
+    人數 計數 빈도 인원 인원수 مجموع عدد تعداد מספר"""
+)
+# what a column of people can be called too: counts if no other column has numbers
+PERHAPS = words(
+    """0 value values number num cases case_count persons people population pop size total sum obs
+    wert fälle faelle personen einwohner nombre valeur personnes número numero casos personas
+    valore persone personer valor pessoas nb nbr num_cases n_cases num_persons n_persons n_people
+    number_of_persons number_of_people number_of_cases no_of_persons no_of_cases ant_pers
+    ant_personer antall_personer antal_personer anz_pers anzahl_personen nb_pers nb_personnes db ks
+    szt kpl"""
+)
 IDENTIFIERS = words(
     """id ids uid uuid guid pid rid pin ssn sin nino cpr bsn ahv curp rut dni nif cpf passport
     serial seqn seqno seq rowid rownum rowname rownames index idx unnamed record recordid

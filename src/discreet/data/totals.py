@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -78,21 +78,36 @@ def is_total(label: str) -> bool:
 
 def check_people(variables: Iterable[Variable], totals: str | None, where: str) -> None:
     """Refuse a category of people that is called like a total."""
+    check_totals(((v.name, v.categories) for v in variables), totals, where)
+
+
+def check_totals(
+    columns: Iterable[tuple[str, Collection[object]]], totals: str | None, where: str
+) -> None:
+    """The same of columns with their values."""
     if (said := Totals.named(totals)) is Totals.KEEP:
         return
-    named = ((v.name, c) for v in variables if v.size > 1 for c in v.categories if is_total(c))
-    if (first := next(named, None)) is not None:
-        raise WrongKind(
-            lambda say: (
-                f"{where} has {first[1]!r} in {first[0]!r} among people: is that row a total? Take "
-                f"it out, or say {say('totals', 'keep')} if it is a category like any other."
-            )
-        )
+    check_labels(columns, ("totals", "keep"), where)
     if said is Totals.DROP:
         raise WrongKind(
             lambda say: (
                 f"{say('totals', 'drop')} is for cells, and {where} is read as records; "
                 "leave it out."
+            )
+        )
+
+
+def check_labels(
+    columns: Iterable[tuple[str, Collection[object]]], answer: tuple[str, object], where: str
+) -> None:
+    """Refuse a value that is called like a total, unless the `answer` was that it is none."""
+    several = ((name, known) for name, known in columns if len(known) > 1)
+    named = ((n, c) for n, known in several for c in known if isinstance(c, str) and is_total(c))
+    if (first := next(named, None)) is not None:
+        raise WrongKind(
+            lambda say: (
+                f"{where} has {first[1]!r} in {first[0]!r} among people: is that row a total? Take "
+                f"it out, or say {say(*answer)} if it is a category like any other."
             )
         )
 

@@ -9,13 +9,14 @@ import re
 import secrets
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
+from discreet.data.reading import Reading
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, LedgerError
 from discreet.look.progress import working
@@ -33,7 +34,7 @@ from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
 from discreet.server.showing.describe import describe_data
 from discreet.table.formula import Formula
-from discreet.table.load import load
+from discreet.table.load import read
 from discreet.table.table import Table
 
 if TYPE_CHECKING:
@@ -84,19 +85,14 @@ class DataSpec(Shown):
         lists = {k: tuple(v) for k, v in content.items() if isinstance(v, list)}
         return cls(**{**content, **lists})
 
+    @property
+    def how(self) -> Reading:
+        """How its data are read."""
+        names = [one.name for one in fields(Reading) if one.name in self.__dataclass_fields__]
+        return Reading.of({name: getattr(self, name) for name in names})
+
     def read(self) -> Table:
-        return load(
-            self.data,
-            count=self.count,
-            codebook=self.codebook,
-            table=self.table,
-            variables=self.variables,
-            records=self.records,
-            crosstab=self.crosstab,
-            totals=self.totals,
-            without=self.without,
-            bands=self.bands,
-        )
+        return read(self.data, self.how)
 
     def terms(self) -> Policy:
         policy = Policy.read(self.policy) if self.policy else Policy()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Unpack
 
+from discreet.data.impossible import Impossible
+from discreet.data.reading import How, Opened, Reading
 from discreet.errors import DataError
 from discreet.sheets.batch import read_batch
 from discreet.sheets.grouping import Grouping
@@ -15,22 +17,29 @@ from discreet.sheets.records import Records
 from discreet.sheets.sheet import COUNT, Measure, Sheet
 from discreet.table.formula import as_formula
 from discreet.table.microdata import Microdata
+from discreet.table.read import table_of
 from discreet.table.table import Table
+
+TAKES = (
+    *("count", "codebook", "table", "records", "crosstab", "totals", "impossible", "without"),
+    "bands",
+)
 
 
 def read_sheets(
-    data: Microdata | Table,
+    data: object,
     tables: str | Path,
     *,
     measure: Measure = COUNT,
     also: Iterable[str] = (),
     measures: Iterable[Measure] = (),
-    impossible: object = None,
+    **how: Unpack[How],
 ) -> tuple[Records, tuple[Sheet, ...]]:
     """The sheets that a list names, and the records behind them.
 
-    `measure` is that of tables which name no value; `also` and `measures` are variables and
-    measures that something else needs.
+    `data` are records or a table that are read already, or whatever `load` takes, with its
+    arguments. `measure` is that of tables which name no value; `also` and `measures` are variables
+    and measures that something else needs.
 
     >>> from tempfile import TemporaryDirectory
     >>> from discreet.table.load import load
@@ -41,15 +50,26 @@ def read_sheets(
     >>> sheets
     (Sheet(1: Race 5 x Income 5, count), Sheet(2: Gender 3, count, Race=Chinese))
     """
+    said = Reading.of(how, takes=TAKES)
+    return sheets_of(data, tables, said, measure=measure, also=also, measures=measures)
+
+
+def sheets_of(
+    data: object,
+    tables: str | Path,
+    how: Reading,
+    *,
+    measure: Measure = COUNT,
+    also: Iterable[str] = (),
+    measures: Iterable[Measure] = (),
+) -> tuple[Records, tuple[Sheet, ...]]:
+    """The same, of DATA read as `how` says."""
     listing = read_listing(tables)
     own = [_measure(listed.said, measure) for listed in listing.tables]
-    records = read_records(
-        data,
-        dict.fromkeys((*_variables(listing), *also)),
-        [*own, *measures],
-        impossible,
-    )
-    columns = data.source.columns if isinstance(data, Microdata) else ()
+    needed = [*own, *measures]
+    held = hold(data, needed, how)
+    records = read_records(held, dict.fromkeys((*_variables(listing), *also)), needed)
+    columns = held.data.source.columns if isinstance(held.data, Microdata) else ()
     sheets = read_batch(tables, records.variables, columns=columns)
     return records, tuple(
         dataclasses.replace(sheet, measure=one) for sheet, one in zip(sheets, own, strict=True)
@@ -57,20 +77,29 @@ def read_sheets(
 
 
 def formula_sheets(
-    data: Microdata | Table, formula: str, *, measure: Measure = COUNT, impossible: object = None
+    data: object, formula: str, *, measure: Measure = COUNT, **how: Unpack[How]
 ) -> tuple[Records, tuple[Sheet, ...]]:
     """The margins of a formula, each a sheet with totals and the levels of its hierarchies.
+
+    `data` and `how` are as in `read_sheets`.
 
     >>> from discreet.table.load import load
     >>> records, sheets = formula_sheets(load("example:tract"), "Race*Income")
     >>> records, sheets
     (Records(9 rows, 742 people, 2 variables), (Sheet(Race*Income: Race 5 x Income 5, count),))
     """
-    columns = data.columns if isinstance(data, Microdata) else data.names
-    left = tuple(c for c in columns if c not in measure.columns)
+    return sheets_of_formula(data, formula, Reading.of(how, takes=TAKES), measure=measure)
+
+
+def sheets_of_formula(
+    data: object, formula: str, how: Reading, *, measure: Measure = COUNT
+) -> tuple[Records, tuple[Sheet, ...]]:
+    """The same, of DATA read as `how` says."""
+    held = hold(data, [measure], how)
+    left = tuple(c for c in held.columns if c not in measure.columns)
     margins = as_formula(formula, left).frontier.margins
     names = [name for name in left if any(name in margin for margin in margins)]
-    records = read_records(data, names, [measure], impossible)
+    records = read_records(held, names, [measure])
     return records, tuple(
         Sheet(
             "*".join(margin),
@@ -81,19 +110,45 @@ def formula_sheets(
     )
 
 
-def read_records(
-    data: Microdata | Table, names: Iterable[str], measures: Iterable[Measure], impossible: object
-) -> Records:
+class Held(NamedTuple):
+    """Records, a table, or cells that are open: what is impossible, and the columns there are."""
+
+    data: Microdata | Table | Opened
+    impossible: Impossible
+    columns: tuple[str, ...]
+
+
+def hold(data: object, measures: Iterable[Measure], how: Reading) -> Held:
+    """DATA for tables of these measures, whose columns are neither counts nor variables."""
+    if isinstance(data, Microdata | Table):
+        if how.beside(*(["impossible"] if isinstance(data, Microdata) else [])):
+            raise DataError("the data are read already; say how when they are read.")
+        columns = data.columns if isinstance(data, Microdata) else data.names
+        return Held(data, how.impossible, columns)
+    aside = dict.fromkeys(column for measure in measures for column in measure.columns)
+    opened = how.open(data, aside=tuple(aside))
+    if opened.count is None:
+        people = Microdata.of(opened)
+        return Held(people, how.impossible, people.columns)
+    left = tuple(name for name in opened.columns if name not in opened.without)
+    return Held(opened, how.impossible, left)
+
+
+def read_records(held: Held, names: Iterable[str], measures: Iterable[Measure]) -> Records:
     """The records, or the cells of a table, as far as variables and measures need them."""
-    measures = list(measures)
+    data, measures, names = held.data, list(measures), list(names)
     if isinstance(data, Microdata):
-        return Records.read(data, variables=[*names], measures=measures, impossible=impossible)
+        return Records.read(data, variables=names, measures=measures, impossible=held.impossible)
     if summed := [m for m in measures if m.columns]:
         raise DataError(
             f"a table of the {summed[0]} needs records with its contributors, and the data are "
             "cells; give one record a row."
         )
-    return Records.of_table(data.margin([n for n in data.names if n in set(names)]))
+    if isinstance(data, Table):
+        return Records.of_table(data.margin([n for n in data.names if n in names]))
+    places = {name: place for place, name in enumerate(data.columns)}
+    ordered = sorted(names, key=lambda name: places.get(name, len(places)))
+    return Records.of_table(table_of(data, ordered))
 
 
 def _measure(said: Any, usual: Measure) -> Measure:

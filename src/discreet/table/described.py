@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from discreet.data.codebook import MISSING, Codebook, Missing
 from discreet.data.codebookfile import codebook_text
-from discreet.data.count import check_column, choose_columns, whole_numbers
-from discreet.data.crosstab import as_cells
+from discreet.data.count import choose_columns, whole_numbers
 from discreet.data.encode import encode
-from discreet.data.examples import PREFIX, find_example
 from discreet.data.files import write_text
-from discreet.data.inhand import in_hand
-from discreet.data.kind import check_records, head_of
-from discreet.data.roles import Guessed, guess_role, named, nobodies
+from discreet.data.head import head_of
+from discreet.data.reading import How, Opened, Reading
+from discreet.data.roles import Guessed, guess_role, nobodies
 from discreet.data.source import Source, engine_errors
-from discreet.data.sources import open_source
 from discreet.errors import DisclosureError, WrongKind
 from discreet.look.result import Paged, Unpublished
 from discreet.look.words import plural
 from discreet.table.cells import frame
-from discreet.table.load import load
-from discreet.table.read import books, left_out
+from discreet.table.load import read
 
 MOST_LISTED = 1_000  # categories up to which they are counted one by one
 RAREST = 3
@@ -156,20 +152,7 @@ def _rare(column: Seen) -> str:
     return ", ".join(f"{category} ({count:,})" for category, count in column.rarest)
 
 
-def describe(
-    data: object,
-    *,
-    count: str | None = None,
-    variables: str | Iterable[str] | None = None,
-    codebook: Codebook | str | Path | None = None,
-    table: str | None = None,
-    records: bool = False,
-    crosstab: str | None = None,
-    totals: str | None = None,
-    impossible: object = None,
-    without: str | Iterable[str] | None = None,
-    bands: Mapping[str, object] | Iterable[str] | None = None,
-) -> Described:
+def describe(data: object, **how: Unpack[How]) -> Described:
     """What the program sees in DATA; the arguments are those of `load`.
 
     >>> import pandas as pd
@@ -178,51 +161,41 @@ def describe(
     >>> found, found.columns[0].rarest
     (Described(the frame: records, 3 rows, 2 columns), [('m', 1), ('f', 2)])
     """
-    if isinstance(data, str) and data.startswith(PREFIX):
-        example = find_example(data)
-        data, count = example.path, example.count
-        codebook = codebook if codebook is not None else example.codebook
-    handed = in_hand(data, count=count, crosstab=crosstab)
-    if handed.count is not None:
-        count, crosstab = handed.count, None
-    stated, source = books(codebook, open_source(handed.data, table=table))
-    aside = named(without, source.columns)
-    for name in [*aside, *([count] if count else [])]:
-        check_column(source, name)
-    how: dict[str, Any] = {"codebook": stated, "totals": totals, "without": without}
-    how |= {"variables": variables, "impossible": impossible, "bands": bands}
-    if crosstab is not None:
+    return look(data, Reading.of(how))
+
+
+def look(data: object, how: Reading) -> Described:
+    """What the program sees in DATA, read as `how` says."""
+    opened = how.open(data)
+    source, stated, count, aside = opened.source, opened.stated, opened.count, opened.without
+    how = replace(opened.how, codebook=stated, table=None)
+    stops = _stops(opened.raw, how)
+    if how.crosstab is not None:
         kind, why = "cross-tab", "it is said so"
-        stops = _stops(source, how | {"crosstab": crosstab})
-        source, count = as_cells(left_out(source, aside), crosstab, known=stated.entries)
-        aside = ()
     elif count is not None:
         kind, why = "cells", f"{count!r} is their count"
-        stops = _stops(source, how | {"count": count})
     else:
-        kind, why = ("records", "it is said so") if records else _kind(source, stated)
-        stops = _stops(source, how | {"records": records})
-    book = stated.over(source.codebook)
+        kind, why = ("records", "it is said so") if how.records else _kind(opened)
+    book, variables = opened.book, how.variables
     left = choose_columns(source, None, book, count)
-    if variables is not None and not isinstance(variables, str):
+    if isinstance(variables, tuple):
         left = choose_columns(source, variables, book, count)
     seen, rows, people = _columns(source, left, aside, book, count)
     nobody = [column.name for column in seen if column.use not in ("variable", "left out")]
     nobody = [name for name in nobody if name not in stated.classifying]
     sure = not stops
     if kind == "records" and nobody and len(nobody) < len(seen) and variables is None:
-        how |= {"records": records, "without": [*aside, *nobody]}
-        more = _stops(source, how)
+        more = _stops(source, replace(how, without=(*aside, *nobody)))
         stops, sure = (*stops, *(stop for stop in more if stop not in stops)), not more
     shown = source.name.strip("'")
     spoken = frozenset(stated.entries)
     return Described(shown, kind, why, rows, people, seen, stops, count, book, spoken, sure)
 
 
-def _kind(source: Source, stated: Codebook) -> tuple[str, str]:
+def _kind(opened: Opened) -> tuple[str, str]:
     """Records, or what the look before the count takes them for."""
     try:
-        check_records(source, known=stated.classifying)
+        opened.check_people()
     except WrongKind as error:
         said = str(error)
         if "cross-tab" in said:
@@ -235,10 +208,10 @@ def _kind(source: Source, stated: Codebook) -> tuple[str, str]:
     return "records", "nothing looks like a count or a cross-tab"
 
 
-def _stops(source: Source, how: Mapping[str, Any]) -> tuple[Stop, ...]:
+def _stops(source: Source, how: Reading) -> tuple[Stop, ...]:
     """What `load` says, in the order in which it is met."""
     try:
-        load(source, **how)
+        read(source, how)
     except DisclosureError as error:
         return (Stop(str(error), getattr(error, "typed", str(error))),)
     return ()

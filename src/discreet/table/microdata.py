@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
-from discreet.data.bands import banded, check_numbers, merged
+from discreet.data.bands import banded, check_numbers
 from discreet.data.checkpoint import Checkpoint, as_checkpoint
 from discreet.data.codebook import Codebook
-from discreet.data.count import Counted, check_column, choose_columns, count_records
-from discreet.data.inhand import in_hand
-from discreet.data.kind import check_records
-from discreet.data.labelled import check_weight
+from discreet.data.count import Counted, choose_columns, count_records
 from discreet.data.margins import Limits, count_margins
-from discreet.data.roles import check_variables, named, nobodies
+from discreet.data.reading import PEOPLE, How, Opened, Reading
+from discreet.data.roles import check_variables
 from discreet.data.source import Source, engine_errors
-from discreet.data.sources import open_source
 from discreet.data.totals import check_people
 from discreet.errors import DataError
 from discreet.look.notebook import Rows
@@ -24,7 +22,6 @@ from discreet.look.result import Unpublished
 from discreet.table.cells import Cells
 from discreet.table.codings import with_impossible
 from discreet.table.formula import Formula, margin_names
-from discreet.table.read import books
 from discreet.table.table import Table
 
 
@@ -45,17 +42,7 @@ class Microdata(Unpublished):
     accepted: frozenset[str] = frozenset()  # those that a person has spoken of
 
     @classmethod
-    def read(
-        cls,
-        data: object,
-        *,
-        codebook: Codebook | str | Path | None = None,
-        table: str | None = None,
-        records: bool = False,
-        totals: str | None = None,
-        without: str | Iterable[str] | None = None,
-        bands: Mapping[str, object] | Iterable[str] | None = None,
-    ) -> Microdata:
+    def read(cls, data: object, **how: Unpack[How]) -> Microdata:
         """A file, a folder, a pattern or a list of files, a pandas, polars or Arrow frame, an ibis
         table, or a database URL; `table` names a table of it, a sheet, or a data frame of R.
 
@@ -63,28 +50,17 @@ class Microdata(Unpublished):
         person, and a category called Total unless `totals` is "keep". `without` names columns that
         classify nobody, such as identifiers and weights. `bands` groups numbers: {"Income": 10000}
         by a width, {"Income": [0, 10000, 50000]} by cut points, {"Income": "quantiles:5"}, or
-        {"Income": "none"} if each number is a category.
+        {"Income": "none"} if each number is a category. `codebook` explains the columns.
         """
-        handed = in_hand(data)
-        if handed.count is not None:
-            raise DataError("the data in hand count people by cell; read them with load.")
-        # by a person; what a file says of itself may be wrong
-        stated, source = books(codebook, open_source(handed.data, table=table))
-        stated = merged(stated, bands, source)
-        book = stated.over(source.codebook)
-        book.check_columns(source.columns)
-        left_out = named(without, source.columns)
-        for name in left_out:
-            check_column(source, name)
-        if not records:
-            # whatever else is left out can still be a count
-            aside = [guess.column for guess in nobodies(source, left_out)]
-            aside += [stated.weights] if stated.weights else []
-            if not stated.weights and book.weights not in left_out:
-                check_weight(source)
-            check_records(source, known=stated.classifying, aside=aside)
-        source = banded(source, book)
-        return cls(source, book, totals, left_out, stated.classifying)
+        return cls.of(Reading.of(how, takes=PEOPLE).open(data))
+
+    @classmethod
+    def of(cls, opened: Opened) -> Microdata:
+        """The records of a source that is open."""
+        opened.check_people()
+        source = banded(opened.source, opened.book)
+        accepted = opened.stated.classifying
+        return cls(source, opened.book, opened.how.totals, opened.without, accepted)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.data.bands import check_cells_unbanded
-from discreet.data.codebook import Codebook
-from discreet.data.count import Counted, check_column, check_rows, choose_columns, read_cells
-from discreet.data.crosstab import as_cells
+from discreet.data.count import Counted, check_rows, choose_columns, read_cells
 from discreet.data.files import whole
-from discreet.data.inhand import in_hand
-from discreet.data.roles import check_cell_columns, named
-from discreet.data.source import Source
-from discreet.data.sources import open_source
-from discreet.errors import DataError, OutputError, WrongKind
+from discreet.data.reading import Opened
+from discreet.data.roles import check_cell_columns
+from discreet.errors import DataError, OutputError
 from discreet.table.codings import with_impossible
 from discreet.table.keys import keys
 
@@ -26,71 +20,34 @@ if TYPE_CHECKING:
     from discreet.table.table import Table
 
 
-def the_codebook(codebook: Codebook | str | Path | None) -> Codebook:
-    if codebook is None:
-        return Codebook()
-    return codebook if isinstance(codebook, Codebook) else Codebook.read(codebook)
+def table_of(opened: Opened, columns: str | Iterable[str] | None) -> Table:
+    """Cells, one a row: by `columns`, or by all that are not left out.
 
-
-def books(codebook: Codebook | str | Path | None, source: Source) -> tuple[Codebook, Source]:
-    """What a person states, and the source with what its documentation says of it."""
-    stated = the_codebook(codebook)
-    if not stated.documents:
-        return stated, source
-    book = stated.fitted(source.columns).over(source.codebook)
-    return Codebook(), replace(source, codebook=book)
-
-
-def read_table(
-    data: object,
-    *,
-    count: str | None = None,
-    columns: str | Iterable[str] | None = None,
-    codebook: Codebook | str | Path | None = None,
-    table: str | None = None,
-    crosstab: str | None = None,
-    totals: str | None = None,
-    impossible: object = None,
-    without: str | Iterable[str] | None = None,
-) -> Table:
-    """Cells, one a row, or a cross-tab, whose columns are the categories of `crosstab`.
-
-    Columns left out are summed over, a cell that stands twice is refused, and so are rows that are
-    totals of others, unless `totals` is "drop" or "keep". Columns that are no variables, such as
-    row numbers and percentages, are refused unless they are named, or left out by `without`.
+    Cells are added up over the columns that are left out. A cell that stands twice is refused, and
+    so are rows that are totals of others, unless `totals` is "drop" or "keep". Columns that are no
+    variables, such as row numbers and percentages, are refused unless they are named, or left out.
     """
     from discreet.table.formula import margin_names
     from discreet.table.table import Table
 
-    handed = in_hand(data, count=count, crosstab=crosstab)
-    if handed.count is not None:
-        count, crosstab = handed.count, None
-    stated, source = books(codebook, open_source(handed.data, table=table))
-    source = left_out(source, named(without, source.columns))
-    if crosstab is not None:
-        if count is not None:
-            raise WrongKind(
-                lambda say: (
-                    f"{say('count', count)} is for cells and {say('crosstab', crosstab)} for a "
-                    "cross-tab; say one."
-                )
-            )
-        asked = () if columns is None or isinstance(columns, str) else columns
-        source, count = as_cells(source, crosstab, known={*stated.entries, *asked})
-    book = stated.over(source.codebook)
-    check_cells_unbanded(book)
+    source, book, count, how = opened.source, opened.book, opened.count, opened.how
     if count is None:
         raise DataError(f"{source.name} has no count; name its column, as in count='n'.")
     every = choose_columns(source, None, book, count)
-    if columns is None:
-        check_cell_columns(source, every, accepted=stated.classifying)
+    left = [name for name in every if name not in opened.without]
+    if not left:
+        raise DataError(f"no column of {source.name} is left; leave out fewer.")
+    accepted = {*opened.stated.classifying, *opened.without}
+    figures = check_cell_columns(source, every, accepted=accepted, named=columns is not None)
     if isinstance(columns, str):
-        columns = margin_names(columns, every)
-    wanted = every if columns is None else choose_columns(source, columns, book, count)
+        columns = margin_names(columns, left)
+    wanted = left if columns is None else choose_columns(source, columns, book, count)
+    if both := [name for name in wanted if name in opened.without]:
+        raise DataError(f"column {both[0]!r} is named, and left out; say one.")
     if set(wanted) < set(every):
-        check_rows(source, every)
-    summed = [name for name in every if name not in wanted]
-    cells = read_cells(source, wanted, count, book, totals=totals, summed=summed)
+        check_rows(source, [name for name in every if name in wanted or name not in figures.rows])
+    summed = [name for name in every if name not in wanted and name not in figures.names]
+    cells = read_cells(source, wanted, count, book, totals=how.totals, summed=summed)
     if set(wanted) == set(every):
         _check_cells(cells, source.name)
     made = Table.from_cells(
@@ -100,18 +57,7 @@ def read_table(
         dropped=cells.dropped,
         sampling_fraction=book.sampling_fraction,
     )
-    return with_impossible(made, book, impossible, every)
-
-
-def left_out(source: Source, names: Sequence[str]) -> Source:
-    """A source without some of its columns."""
-    for name in names:
-        check_column(source, name)
-    if not names:
-        return source
-    if len(names) == len(source.columns):
-        raise DataError(f"no column of {source.name} is left; leave out fewer.")
-    return replace(source, records=source.records.drop(*names))
+    return with_impossible(made, book, how.impossible, every)
 
 
 def _check_cells(cells: Counted, where: str) -> None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.codebook import Codebook, Variable
+from discreet.data.codebook import Variable
 from discreet.data.count import LARGEST_COUNT
 from discreet.data.frames import label
 from discreet.errors import DataError
@@ -38,6 +38,7 @@ from discreet.table.impossible import (
 from discreet.table.keys import Codes, Counts, keys, lookup, merge, unravel
 
 if TYPE_CHECKING:
+    from discreet.data.reading import How
     from discreet.table.stored_table import StoredTable
 
 MOST_DENSE = 1 << 26
@@ -110,35 +111,16 @@ class Table(Result, OverAxes):
         return cls(variables, unravel(places, sizes), dense.ravel()[places].astype(np.int64))
 
     @classmethod
-    def read(
-        cls,
-        data: object,
-        *,
-        count: str | None = None,
-        columns: str | Iterable[str] | None = None,
-        codebook: Codebook | str | Path | None = None,
-        table: str | None = None,
-        crosstab: str | None = None,
-        totals: str | None = None,
-        impossible: object = None,
-        without: str | Iterable[str] | None = None,
-    ) -> Table:
-        """Cells from a file, a frame or a database; `count` names the counts, the rest is as in
-        `dc.load`.
+    def read(cls, data: object, *, columns: object = None, **how: Unpack[How]) -> Table:
+        """Cells from a file, a frame or a database; `count` names the counts, `columns` those that
+        people are classified by, the rest is as in `dc.load`.
         """
-        from discreet.table.read import read_table
+        from discreet.data.reading import CELLS, Reading
+        from discreet.table.read import table_of
 
-        return read_table(
-            data,
-            count=count,
-            columns=columns,
-            codebook=codebook,
-            table=table,
-            crosstab=crosstab,
-            totals=totals,
-            impossible=impossible,
-            without=without,
-        )
+        given: dict[str, Any] = {**how, "variables": columns}
+        said = Reading.of(given, takes=CELLS)
+        return table_of(said.open(data), said.variables)
 
     # What it is
 

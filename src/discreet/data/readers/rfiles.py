@@ -1,4 +1,4 @@
-"""Data frames of R, in .rds files and workspaces (parsed by rdata)."""
+"""Data frames and tables of R, in .rds files and workspaces (parsed by rdata)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from discreet.errors import DataError
 
 SUFFIXES = (".rds", ".rda", ".rdata")
 TABLES = True
+COUNT = "Freq"  # as R calls the counts of a table
 LATIN1 = 4  # flag of a text, see R Internals 1.1.2
 PLAIN = {"AsIs", "numeric", "integer", "double", "character", "logical", "vctrs_vctr", "noquote"}
 LABELLED = {"haven_labelled", "haven_labelled_spss", "labelled", "labelled_spss"}
@@ -45,18 +47,18 @@ def read(path: Path, name: str, table: str | None = None) -> Source:
         raise DataError(
             f"cannot read {name}: it is no file that R saved, or a damaged one; save it again."
         ) from None
-    return as_source(_columns(_frame(found, classes, name, table), name), name)
+    held = _frame(found, classes, name, table)
+    if "table" in _classes(held):
+        return replace(as_source(_cells(held, name), name), count=COUNT)
+    return as_source(_columns(held, name), name)
 
 
 def _frame(
     found: dict[str, Any], classes: dict[str, list[str]], name: str, wanted: str | None
 ) -> Any:
-    """The data frame that is named, or the only one."""
-    frames = [key for key, known in classes.items() if "data.frame" in known]
+    """The data frame or table that is named, or the only one."""
+    frames = [key for key, known in classes.items() if {"data.frame", "table"} & set(known)]
     if not frames:
-        what = next(iter(classes.values()), [])
-        if "table" in what:
-            raise DataError(f"{name} holds a table of R; save as.data.frame() of it.")
         raise DataError(f"{name} holds no data frame; save one in it.")
     if frames == [""]:
         if wanted is not None:
@@ -72,6 +74,30 @@ def _frame(
             f"{name} has no data frame {wanted!r}; it has {', '.join(map(repr, frames))}."
         )
     return found[wanted or frames[0]]
+
+
+def _cells(table: Any, name: str) -> list[Coded]:
+    """A table of R, one row a cell as `as.data.frame` has them: the first axis runs fastest."""
+    import pyarrow as pa
+
+    said = dict(_attributes(table))
+    labels: Any = said.get("dimnames")
+    called = None if labels is None else dict(_attributes(labels)).get("names")
+    axes = _texts(called, name) if called is not None else []
+    if not axes or not all(axes) or len(set(axes)) < len(axes) or COUNT in axes:
+        raise DataError(
+            f"{name} holds a table of R whose axes have no names; give each one, as in "
+            "table(Sex = x, Town = y)."
+        )
+    sizes = [int(size) for size in _plain(said["dim"], name)]
+    places = np.unravel_index(np.arange(np.prod(sizes)), sizes, order="F")
+    columns = []
+    for axis, listed, codes in zip(axes, labels.value, places, strict=True):
+        known = _texts(listed, name)
+        values = pa.array([known[code] for code in codes], pa.string())
+        columns.append(Coded(axis, values, order=tuple(map(label, known))))
+    counts = Coded(COUNT, _values(table, table.info.type.name, name))
+    return [*columns, counts]
 
 
 def _columns(frame: Any, name: str) -> list[Coded]:

@@ -13,6 +13,7 @@ from typing import Any
 from discreet import spreading
 from discreet.data.codebook import Codebook
 from discreet.data.files import write_text
+from discreet.data.reading import the_codebook
 from discreet.decision.compare.compared import MEANING, Compared
 from discreet.decision.compare.plan import Candidate, Plan
 from discreet.decision.compare.records import make_file, try_file
@@ -26,7 +27,6 @@ from discreet.look.progress import track
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.reading import read_file
 from discreet.table.load import load
-from discreet.table.read import the_codebook
 from discreet.table.table import Table
 
 Trial = tuple[Callable[..., Tried], RecordFile | Table]  # how each mask is tried, and on what
@@ -62,7 +62,7 @@ def compare(
     book = the_codebook(codebook)
     held: RecordFile | Table
     if plan.of_table:
-        held = data if isinstance(data, Table) else load(data, codebook=codebook, **reading)
+        held = load(data, codebook=codebook, **reading)
         trial: Trial = partial(try_table, plan=plan, policy=policy), held
         made: Callable[..., Any] = partial(_remade_table, held, plan, policy)
     else:
@@ -86,7 +86,8 @@ def _plan(masks: Mapping[str, Any] | str | Path) -> Plan:
 def _file(data: Any, plan: Plan, book: Codebook, reading: Mapping[str, Any]) -> RecordFile:
     if isinstance(data, RecordFile):
         return data
-    return read_file(data, codebook=book, household=plan.household, weight=plan.weight, **reading)
+    of: Any = {"household": plan.household, "weight": plan.weight, "known": plan.spoken}
+    return read_file(data, codebook=book, **of, **reading)
 
 
 def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:

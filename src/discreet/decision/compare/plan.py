@@ -74,6 +74,13 @@ class Plan(Shown):
     weight: str | None = None
     readers: tuple[Reader, ...] = field(default=())
 
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """Every name that it says, columns among them."""
+        steps = [name for one in self.candidates for step in one.steps for name in _names(step)]
+        readers = [name for reader in self.readers for name in reader.columns]
+        return (*self.keys, *self.sensitive, *steps, *readers)
+
     def __repr__(self) -> str:
         from discreet.look.words import plural
 
@@ -120,6 +127,15 @@ class Plan(Shown):
             content.get("weight"),
             readers,
         )
+
+
+def _names(said: object) -> list[str]:
+    """The texts in options of a mask."""
+    if isinstance(said, str):
+        return [said]
+    if isinstance(said, Mapping):
+        return [name for pair in said.items() for part in pair for name in _names(part)]
+    return [name for part in said for name in _names(part)] if isinstance(said, list) else []
 
 
 def _candidate(entry: object, what: str) -> Candidate:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.frames import label
-from discreet.data.kind import check_records
 from discreet.data.readers import text
+from discreet.data.reading import Reading
 from discreet.data.source import Source, engine_errors
-from discreet.data.sources import open_source
+from discreet.data.totals import check_labels
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Intruder, Key, Kind
 from discreet.look.result import Unpublished
@@ -65,7 +65,8 @@ def read_records(
 
     `also` are further columns of both, `groups` of the source only; `id` says whose a record is.
 
-    Without an id, what looks like cells is refused unless `records` says that each row is a person.
+    What looks like cells is refused unless `records` says that each row is a person, and so is a
+    key that has a category called Total.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -75,7 +76,10 @@ def read_records(
     >>> dc.linkage.read_records(people, masked, intruder, id="id")
     Records(3 released of 3)
     """
-    first, second = open_source(source), open_source(released)
+    how = Reading(records=records)
+    aside = [id] if id else []
+    files = how.open(source, aside=aside), how.open(released, aside=aside)
+    first, second = files[0].source, files[1].source
     known = [key for key in intruder.keys if key.kind is not Kind.UNKNOWN]
     keys = list(dict.fromkeys(name for key in known for name in (key.name, *key.joint)))
     told = list(dict.fromkeys(name for key in known for name in key.columns))
@@ -91,10 +95,13 @@ def read_records(
             )
     if odd := [name for name in groups if name not in first.columns]:
         raise DataError(f"{first.name} has no column {odd[0]!r} to group by.")
-    for opened in (first, second) if id is None and not records else ():
-        check_records(opened, known={*shared, *asked, *groups})
+    for one in files:
+        one.check_people(known={*shared, *asked, *groups})
     columns = _columns(first, [*asked, *(g for g in groups if g not in asked)])
     masked = _columns(second, shared)
+    for opened, held in ((first, columns), (second, masked)) if not records else ():
+        keyed = ((name, held[name].unique().to_pylist()) for name in keys if name in held)
+        check_labels(keyed, ("records", True), opened.name)
     for key in known:
         for name in (key.name, *key.joint) if _comparable(key, columns) else ():
             _same_type(name, (first, columns[name]), (second, masked[name]))

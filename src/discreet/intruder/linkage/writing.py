@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.data.files import whole, write_text
 from discreet.data.frames import label
 from discreet.intruder.linkage.model import By
 from discreet.intruder.linkage.reading import MAY_HAVE, SAID_ONCE
@@ -45,7 +46,7 @@ def write_intruder(intruder: Intruder, path: Path) -> None:
         for pair, value in intruder.correlation.items()
     ]
     lines = [f"{_name(k)} = {_value(v)}\n" for k, v in said.items() if v not in (None, [])]
-    path.write_text("".join(lines), encoding="utf-8")
+    write_text(path, "".join(lines))
     _write_seen([key for key in intruder.keys if key.seen is not None], beside)
 
 
@@ -107,7 +108,7 @@ def _write_seen(keys: list[Key], path: Path) -> None:
         if any(one is None for one in seen):
             columns[f"{key.name} released"] = ["no" if one is None else "yes" for one in seen]
     if columns:
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with whole(path) as new, new.open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file, quoting=csv.QUOTE_ALL)
             rows.writerow(columns)
             rows.writerows(zip(*columns.values(), strict=True))

@@ -7,28 +7,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.checkpoint import Checkpoint, as_checkpoint
+from discreet.data.checkpoint import as_checkpoint
 from discreet.data.classes import check_columns, group_records, weight_sums
 from discreet.data.codebook import MISSING, Codebook, Missing
 from discreet.data.count import choose_columns
-from discreet.data.examples import PREFIX
+from discreet.data.reading import How, Reading, the_codebook
 from discreet.data.source import Source
-from discreet.data.sources import open_source
 from discreet.data.totals import check_people
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
 from discreet.table.keys import keys as cell_keys
-from discreet.table.load import load
+from discreet.table.load import read
 from discreet.table.microdata import Microdata
-from discreet.table.read import the_codebook
+from discreet.table.read import table_of
 from discreet.table.table import Table
 
+TAKES = ("count", "codebook", "table", "records", "crosstab", "totals", "checkpoint", "without")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -151,48 +150,41 @@ def key_classes(
     missing: str = MissingKey.OWN,
     weights: str | None = None,
     rows: bool = False,
-    count: str | None = None,
-    codebook: Codebook | str | Path | None = None,
-    table: str | None = None,
-    records: bool = False,
-    crosstab: str | None = None,
-    totals: str | None = None,
-    checkpoint: Checkpoint | str | Path | None = None,
+    **how: Unpack[How],
 ) -> KeyClasses:
     """Count the records of a file, frame or database by `keys`; only classes leave the engine.
 
     `weights` names the column of survey weights (the codebook's by default), `rows` asks for row
-    numbers. Cells with a `count` column, examples and a `Table` have neither. `records`,
-    `crosstab`, `totals` and `checkpoint` are those of `load`.
+    numbers. Cells with a `count` column, examples and a `Table` have neither. `count`, `codebook`,
+    `table`, `records`, `crosstab`, `totals` and `checkpoint` are those of `load`.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"Sex": ["f", "m", "f"], "Age": [30, 30, None]})
     >>> key_classes(people, "Sex,Age", missing="any").frequency
     array([2, 2, 1])
     """
-    rule, names = MissingKey.named(missing), key_names(keys)
+    rule, names, said = MissingKey.named(missing), key_names(keys), Reading.of(how, takes=TAKES)
     if isinstance(data, Table):
-        return _told_apart(KeyClasses(data.margin(names), rule))
-    kind: dict[str, Any] = {"records": records, "totals": totals}
-    shipped = isinstance(data, str) and data.startswith(PREFIX)
-    if shipped or count is not None or crosstab is not None:
+        return _told_apart(KeyClasses(read(data, said).margin(names), rule))
+    weights = the_codebook(said.codebook).weights if weights is None else weights
+    opened = said.open(data, aside=[] if weights is None else [weights])
+    if opened.count is not None:
         if weights is not None:
             raise DataError("weights go with records, not with cells that are counted; leave out.")
-        kind["checkpoint"] = checkpoint
-        cells = load(data, count=count, codebook=codebook, table=table, crosstab=crosstab, **kind)
-        return _told_apart(KeyClasses(cells.margin(names), rule))
-    book = the_codebook(codebook)
-    weights = book.weights if weights is None else weights
-    source = open_source(data, table=table)
-    if weights in source.columns:
-        book = dataclasses.replace(book, weights=weights)
-    people = Microdata.read(source, codebook=book, **kind)
+        return _told_apart(KeyClasses(table_of(opened, names), rule))
+    if weights in opened.source.columns:
+        stated, book = (
+            dataclasses.replace(one, weights=weights) for one in (opened.stated, opened.book)
+        )
+        opened = dataclasses.replace(opened, stated=stated, book=book)
+    people = Microdata.of(opened)
     source = people.source  # in bands
     book = dataclasses.replace(people.codebook, missing=Missing.CATEGORY)
     check_columns(source, [*names, *([weights] if weights else [])])
     if weights in names:
         raise DataError(f"column {weights!r} is the weight; leave it out of the keys.")
     columns = choose_columns(source, names, book)
+    checkpoint, totals = said.checkpoint, said.totals
     if weights is None and not rows:
         plain = Microdata(source, book, totals).table(columns, checkpoint=checkpoint)
         return _told_apart(KeyClasses(plain, rule, source=source, codebook=book))

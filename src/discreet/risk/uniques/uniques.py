@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from discreet.data.checkpoint import Checkpoint
-from discreet.data.codebook import Codebook
+from discreet.data.reading import How
 from discreet.errors import DataError
 from discreet.look.result import Paged
 from discreet.look.words import plural
@@ -129,27 +127,17 @@ def uniques(
     missing: str = MissingKey.OWN,
     model: str | None = None,
     largest: int = 3,
-    count: str | None = None,
-    codebook: Codebook | str | Path | None = None,
-    table: str | None = None,
-    records: bool = False,
-    crosstab: str | None = None,
-    totals: str | None = None,
-    checkpoint: Checkpoint | str | Path | None = None,
+    **reading: Unpack[How],
 ) -> Uniques:
     """All about the keys of a file. The population is known by survey `weights`, its size, or the
-    `fraction` sampled; without, the file is taken for the population. `checkpoint` names a folder
-    for what is counted so far.
+    `fraction` sampled; without, the file is taken for the population. The other arguments are those
+    of `key_classes`.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"Sex": ["f", "m", "f", "m"], "Age": [30, 30, 30, 40]})
     >>> uniques(people, "Sex,Age", population=40)
     Uniques(4 records by Sex, Age: k 1, 2 uniques, 0.6771 expected to be linked)
     """
-    reading: dict[str, Any] = {
-        "count": count, "codebook": codebook, "table": table,
-        "records": records, "crosstab": crosstab, "totals": totals, "checkpoint": checkpoint,
-    }  # fmt: skip
     classes = key_classes(data, keys, missing=missing, weights=weights, rows=True, **reading)
     sampling = Sampling.of(classes, population, fraction)
     if model is not None and not sampling.known:
