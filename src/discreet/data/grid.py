@@ -60,7 +60,7 @@ def _is_grid(
     if by_chance(rows, cells) > (perhaps if most else CHANCE) or not head.differ(others):
         return False
     if head.every:
-        return most or max(sizes[name] for name in grid) * FEW <= rows
+        return bool(most or max(sizes[name] for name in grid) * FEW <= rows)
     return _covers(head.source, grid) and rows_differ(head.source, others)
 
 
