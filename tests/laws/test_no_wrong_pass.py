@@ -257,3 +257,30 @@ def test_a_release_of_another_table_is_refused():
         decide(table, Release.margins(other, "A*B"))
     with pytest.raises(DataError, match="variables"):
         decide(table, Release.margins(Table.of([9, 9], A="ab"), "A"))
+
+
+def test_a_least_printed_count_is_meant_of_what_follows_too(tmp_path, monkeypatch):
+    """Cuts at 60 and 61: no printed count is below 10, and 5 people of 60 follow."""
+    monkeypatch.chdir(tmp_path)
+    rows = ["Age60,Age61,Region"]
+    for region, sixty in (("N", 5), ("S", 16)):
+        rows += [f"under 60,under 61,{region}"] * 40 + [f"60+,under 61,{region}"] * sixty
+        rows += [f"60+,61+,{region}"] * 35
+    Path("ages.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    Path("office.toml").write_text("[published]\nleast = 10\n", encoding="utf-8")
+    asked = "assess ages.csv --release 'Age60*Region + Age61*Region' --json"
+    alone = json.loads(run(f"{asked} --policy office.toml").stdout)
+    assert alone["verdict"] == "FAIL"
+    assert "small.most = 9, one less than published.least" in alone["basis"]
+    both = json.loads(run(f"{asked} --policy office.toml --set small.most=2").stdout)
+    assert both["verdict"] == "PASS"
+    assert "counts from 3 to 9 may follow from printed ones" in both["basis"]
+    Path("tables.toml").write_text(
+        '[[tables]]\nname = "a"\nvariables = "Age60*Region"\n\n'
+        '[[tables]]\nname = "b"\nvariables = "Age61*Region"\n',
+        encoding="utf-8",
+    )
+    listed = "assess ages.csv --tables tables.toml --policy office.toml --impossible "
+    stated = run(f"{listed} 'Age60=under 60, Age61=61+'")
+    assert stated.exit_code == 1
+    assert "small.most = 9" in " ".join(stated.output.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.decision.batch.judged import first_reason
+from discreet.decision.law.implied import implied_words
 from discreet.decision.law.verdict import Verdict
 from discreet.look.words import number, plural
 from discreet.report.page import Findings, Page, Points, Rows, Say, Section
@@ -20,7 +21,8 @@ def batch_page(found: Batch) -> Page:
     safe = sum(judged.verdict is Verdict.PASS for judged in found.each)
     wanted = plural(len(found.each), "table")
     headline = f"{number(safe)} of {wanted} pass by themselves; {_going(found)}"
-    said = [Say(f"Policy: {found.policy.described}", "quiet")]
+    means = "; ".join(filter(None, [found.policy.described, implied_words(found.policy)]))
+    said = [Say(f"Policy: {means}", "quiet")]
     if found.stopped:
         said.insert(0, Say(found.stopped, "grave"))
     return Page(

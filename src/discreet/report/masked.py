@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.decision.law.implied import implied_words
 from discreet.look.words import number, plural
 from discreet.report.page import Facts, Findings, Page, Points, Rows, Say, Section
 
@@ -21,7 +22,8 @@ def masked_page(found: MaskedBatch) -> Page:
     cells = sum(sheet.cells for sheet, _ in shown)
     hidden = f", {plural(found.hidden, 'cell')} hidden" if found.hidden else ""
     headline = f"{plural(len(shown), 'table')} behind a mask ({found.method}){hidden}"
-    said = [Say(f"Policy: {found.policy.described}", "quiet")]
+    means = "; ".join(filter(None, [found.policy.described, implied_words(found.policy)]))
+    said = [Say(f"Policy: {means}", "quiet")]
     if found.stopped:
         said.insert(0, Say(found.stopped, "grave"))
     return Page(

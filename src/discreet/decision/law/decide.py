@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.decision.law.case import Case
+from discreet.decision.law.implied import implied_words
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.rules import asked
@@ -105,7 +106,9 @@ class Decision(Result):
         most = self.release.ceiling
         beside = "" if most is None else f"; with counts of {most + 1:,} or more beside the margins"
         late = f"; stopped after {case.clock.seconds:g} seconds" if case.clock.stopped else ""
-        return f"policy {case.policy.described}; {proof}; {over}{beside}{late}"
+        implied = implied_words(case.policy)
+        means = f"; {implied}" if implied else ""
+        return f"policy {case.policy.described}{means}; {proof}; {over}{beside}{late}"
 
     @property
     def stopped(self) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet.decision.law.implied import with_implied
 from discreet.decision.law.keys import as_toml, flattened
 from discreet.decision.law.keys import key as key
 from discreet.decision.survey.section import Publish
@@ -182,7 +183,7 @@ class Policy(Shown):
 
     A section is an attribute: that of a rule (`small`, `attribute`, ...), or `sample`, `bounds`,
     `alternatives`, `server`. `given` holds the sections that are not the defaults; `changed` the
-    keys that were changed for this run.
+    keys that were changed for this run, `stated` all that were set.
 
     >>> Policy.of({"small.width": 5}).small.width
     5
@@ -192,6 +193,7 @@ class Policy(Shown):
     given: Mapping[str, Any] = field(default_factory=dict)
     locked: Mapping[str, str] = field(default_factory=dict)
     changed: tuple[str, ...] = ()
+    stated: frozenset[str] = frozenset()
 
     def __getattr__(self, name: str) -> Any:
         given = self.__dict__.get("given", {})
@@ -284,8 +286,8 @@ class Policy(Shown):
 
     def change(self, changes: Mapping[str, Any]) -> Policy:
         """The policy with some keys changed; a locked key refuses another value."""
-        policy = self
-        for name, value in changes.items():
+        policy = dataclasses.replace(self, stated=self.stated | set(changes))
+        for name, value in with_implied(changes, self, Policy().small.most).items():
             section, entry = _find(name)
             value = _checked(name, value, entry)
             part = getattr(policy, section)

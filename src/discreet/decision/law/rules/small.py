@@ -31,7 +31,11 @@ NAME = "small counts"
 class Small:
     """Identification: counts so small that they point at a person."""
 
-    most: int = key(2, "counts from 1 to this are small", least=1)
+    most: int = key(
+        2,
+        "counts from 1 to this are small; where only published.least is set, one less than that",
+        least=1,
+    )
     width: int = key(3, "beta: upper minus lower bound that every small count must keep")
 
 
