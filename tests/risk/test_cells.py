@@ -99,8 +99,9 @@ def test_on_the_limit_a_cell_is_safe():
     assert not dominance(found, 2, 80).cells[0]
     assert not p_percent(found, 40).cells[0]
     assert p_percent(found, 40.01).cells[0]
-    assert not requested(cells([50.0, 30.0, 20.0], asked=[20.0]), 20).cells[0]
-    assert requested(cells([50.0, 30.0, 20.0], asked=[20.0]), 19.9).cells[0]
+    asked = cells([50.0, 30.0, 20.0], asked=[20.0])  # who asked is protected from so much on
+    assert requested(asked, 20).cells[0]
+    assert not requested(asked, 20.1).cells[0]
 
 
 def test_few_contributors_and_what_they_ask():

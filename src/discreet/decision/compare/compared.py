@@ -17,6 +17,7 @@ from discreet.decision.users.mask import Mask
 from discreet.errors import DataError
 from discreet.look.result import Paged
 from discreet.look.words import number, plural
+from discreet.risk.limits import Says, breaks
 from discreet.table.cells import frame
 
 
@@ -55,8 +56,9 @@ class Compared(Paged):
 
     def _mask(self, one: Tried, limit: float) -> Mask:
         risk = one.risks[self.measure]
-        within = risk <= limit and one.law is not Verdict.FAIL
-        doubt = one.doubt is not None or one.law is Verdict.REVIEW or risk + one.error > limit
+        within = not breaks(risk, limit, Says.AT_MOST) and one.law is not Verdict.FAIL
+        over = breaks(risk + one.error, limit, Says.AT_MOST)
+        doubt = one.doubt is not None or one.law is Verdict.REVIEW or over
         return Mask(one.name, risk, one.utility, within, not doubt)
 
     @property

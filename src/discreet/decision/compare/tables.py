@@ -20,12 +20,12 @@ from discreet.decision.compare.tablemakers import TABLE_METHODS
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, OptionError
 from discreet.masks.options import check_kind
+from discreet.risk.limits import Says, breaks
 from discreet.table.table import Table
 from discreet.utility.distances import ORDERS, by_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-ROUNDED = 1e-9  # a probability so little below is as high
 
 __all__ = ["TABLE_METHODS", "TableCandidate", "make_table", "table_risk", "table_worth"]
 
@@ -95,9 +95,9 @@ def stated(beliefs: Sequence[Floats], truth: Ints, *, act: float) -> dict[str, f
     for chances, count in zip(beliefs, truth.tolist(), strict=True):
         right.append(float(chances[count]) if count < len(chances) else 0.0)
         best.append(float(chances.max()))
-    sure, true = np.array(best) >= act - ROUNDED, np.array(right)
+    sure, true = breaks(np.array(best), act, Says.OR_MORE), np.array(right)
     return {
-        "disclosed": float((true >= act - ROUNDED).mean()),
+        "disclosed": float(breaks(true, act, Says.OR_MORE).mean()),
         "perceived": float(sure.mean()),
         "expected": float(true.mean()),
         "highest": float(true.max()),

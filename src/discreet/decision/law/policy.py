@@ -126,7 +126,7 @@ class Contributors:
 
     least: int = key(3, "no printed sum of fewer contributors; 0 or 1 switches it off")
     p: float = key(
-        10.0, "p%: the next largest may not tell the largest to within so much; 0 switches it off"
+        10.0, "p%: the next largest may not tell the largest closer than so much; 0 switches it off"
     )
     q: float = key(100.0, "pq: how well the others are known before, in percent", least=0.001)
     coalition: int = key(1, "so many of the next largest tell each other", least=1, most=5)

@@ -15,6 +15,7 @@ from discreet.decision.survey.knapsack import knapsack
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.look.words import number, percent
+from discreet.risk.limits import Says, breaks
 from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
@@ -105,7 +106,7 @@ def ranks(R1: Floats, R0: Floats) -> Floats:
 def chosen(rule: CutRule, rank: Floats, risk: Floats, loss: Floats) -> Floats:
     """How probably each cell is published; `risk` and `loss` are what each adds to the totals."""
     if rule.ratio is not None:
-        return np.asarray(rank < rule.ratio, np.float64)
+        return np.asarray(~breaks(rank, rule.ratio, Says.OR_MORE), np.float64)
     if rule.edge is Edge.BEST:
         return best_set(rule, rank, risk, loss)[0]
     amount, target = (loss, rule.share) if rule.share is not None else (risk, rule.risk)

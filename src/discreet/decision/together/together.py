@@ -24,6 +24,7 @@ from discreet.decision.together.told import Told, seen
 from discreet.errors import DataError
 from discreet.look.result import Paged
 from discreet.look.words import percent, plural
+from discreet.risk.limits import Says, breaks
 from discreet.table.cells import frame, labels
 from discreet.table.table import Table
 
@@ -69,7 +70,8 @@ class Together(Paged):
 
     @property
     def verdict(self) -> Verdict:
-        return Verdict.FAIL if self.risk[self.measure] > self.limit else Verdict.REVIEW
+        over = breaks(self.risk[self.measure], self.limit, Says.AT_MOST)
+        return Verdict.FAIL if over else Verdict.REVIEW
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,7 +90,7 @@ class Together(Paged):
 
     @property
     def _stated(self) -> str:
-        right = int((self.chances >= self.act - 1e-9).sum())
+        right = int(breaks(self.chances, self.act, Says.OR_MORE).sum())
         return f"{right} of {plural(len(self.cells), 'small count')} known at {percent(self.act)}"
 
     def to_frame(self, kind: str = "pandas") -> Any:

@@ -16,7 +16,8 @@ from discreet.sheets.contributions import Contributions
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-CLOSE = 1e-9  # of sums of fractions
+CLOSE = 1e-9  # of sums of fractions, on the side that is stricter
+ROUNDED = 1e-14  # of sums that are equal but for rounding
 
 
 class Weighting(StrEnum):
@@ -84,14 +85,14 @@ def p_percent(
 
 
 def requested(cells: Contributions, share: float, *, percent: float = 10.0) -> Sensitive:
-    """Somebody who asked to be protected has more than `share` percent of the cell."""
-    told = cells.asked > share / 100 * cells.judged + _slack(cells)
+    """Somebody who asked to be protected has `share` percent of the cell, or more."""
+    told = (cells.asked > 0) & (cells.asked >= share / 100 * cells.judged - _slack(cells))
     return Sensitive("request", told, np.where(told, percent / 100 * cells.values, 0.0))
 
 
 def _sensitive(name: str, cells: Contributions, need: Floats) -> Sensitive:
     """Cells whose need is above 0; of a shadow variable it is scaled to the value."""
-    told = (need > _slack(cells)) & (cells.number > 0)
+    told = (need > ROUNDED * cells.judged) & (cells.number > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = np.where(cells.judged > 0, cells.values / cells.judged, 1.0)
     return Sensitive(name, told, np.where(told, need * scale, 0.0))

@@ -17,6 +17,7 @@ from discreet.intruder.posterior.posterior import posterior
 from discreet.intruder.posterior.result import Posterior
 from discreet.look.result import Paged
 from discreet.release.release import Release
+from discreet.risk.limits import Says, breaks
 from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.table import Table
@@ -53,13 +54,21 @@ class BeliefRisk(Paged):
     def right(self) -> NDArray[np.bool_]:
         """Where no count is more probable than the true one: tied guesses may be right."""
         best = self.posterior.probability(self.posterior.guess)
-        return np.asarray(self.truth >= best - 1e-12)
+        return np.asarray(breaks(self.truth - best, 0, Says.OR_MORE))
 
-    def identified(self, threshold: float = 0.0) -> float:
-        """The fraction of small counts guessed right with at least this probability: (5)."""
+    def identified(self, threshold: float = 0.0, errors: float = 0.0) -> float:
+        """The fraction of small counts guessed right with at least this probability: (5).
+
+        With `errors`, those too that may be, so many Monte Carlo errors off.
+        """
         if not len(self.cells):
             return 0.0
-        return float((self.right & (self.truth >= threshold - 1e-12)).mean())
+        truth, right = self.truth + errors * self.error, self.right
+        if errors:
+            guess = self.posterior.guess
+            off = errors * self.posterior.standard_error(guess)
+            right = right | breaks(truth - self.posterior.probability(guess) + off, 0, Says.OR_MORE)
+        return float((right & breaks(truth, threshold, Says.OR_MORE)).mean())
 
     @property
     def people(self) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.result import CellBounds
+from discreet.risk.limits import Says, breaks
 from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.table import Table
@@ -29,7 +30,7 @@ class Closeness:
 
     def below(self, share: float) -> NDArray[np.intp]:
         """Rows of the cells whose interval stays within `share` of the count, closest first."""
-        rows = np.flatnonzero(self.reach < share)
+        rows = np.flatnonzero(breaks(self.reach, share, Says.AT_LEAST))
         return rows[np.argsort(self.reach[rows], kind="stable")]
 
 

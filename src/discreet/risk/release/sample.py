@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from discreet.errors import DataError
 from discreet.intruder.population.population import population_beliefs, rehearse
+from discreet.risk.limits import Says, breaks
 from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.table import Table
@@ -49,4 +50,6 @@ def watched(table: Table, at_most: int, *, chance: float, model: str) -> Watched
     if not rehearsal.agrees:
         return Watched(small, len(small), False, rehearsal.checked)
     beliefs = population_beliefs(seen, small, fraction=table.sampling_fraction, model=model)
-    return Watched(small.take(beliefs.at_most(at_most) >= chance), len(small), True)
+    return Watched(
+        small.take(breaks(beliefs.at_most(at_most), chance, Says.OR_MORE)), len(small), True
+    )

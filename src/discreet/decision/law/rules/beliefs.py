@@ -13,6 +13,7 @@ from discreet.decision.law.findings import MOST_NAMED
 from discreet.decision.law.policy import DAY, Policy, key
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.verdict import Reason, Verdict, worst
+from discreet.risk.limits import Says, breaks
 from discreet.risk.release.believed_counts import BeliefRisk
 from discreet.table.words import spoken
 
@@ -77,29 +78,38 @@ def _limits(case: Case) -> Iterator[Reason]:
     if rule.identified < 1:
         share = risk.identified(rule.threshold)
         text = f"{share:.1%} of the small counts are guessed right, and {rule.identified:.1%} may"
-        yield _reason(share <= rule.identified, text)
+        most = risk.identified(rule.threshold, SURE)
+        yield _limited(share, most, rule.identified, Says.AT_MOST, text)
     if rule.attribute:
         yield _attribute(case, rule.attribute)
     if rule.people:
         text = f"{risk.people:,.2f} people are identified on average, and {rule.people:g} may"
-        yield _reason(risk.people <= rule.people, text)
+        off = SURE * float((risk.error * risk.cells.counts).sum())
+        yield _limited(risk.people - off, risk.people + off, rule.people, Says.AT_MOST, text)
     if rule.true_table < 1:
         text = "the true table's probability is {:.4g}, and may be " + f"{rule.true_table:g}"
-        yield _whole(risk.true_table, rule.true_table, -1, text)
+        yield _whole(risk.true_table, rule.true_table, Says.AT_MOST, text)
     if rule.entropy:
         text = "the belief about the table has {:.4g} nats, and must keep " + f"{rule.entropy:g}"
-        yield _whole(risk.entropy, rule.entropy, 1, text)
+        yield _whole(risk.entropy, rule.entropy, Says.AT_LEAST, text)
 
 
-def _reason(held: bool, text: str) -> Reason:
-    return Reason(NAME, Verdict.PASS if held else Verdict.FAIL, text)
+def _limited(low: float, high: float, limit: float, says: Says, text: str) -> Reason:
+    """FAIL if the limit is surely broken, REVIEW if it may be, for want of precision."""
+    over, doubtful = breaks(low, limit, says), breaks(high, limit, says)
+    verdict = Verdict.FAIL if over else Verdict.REVIEW if doubtful else Verdict.PASS
+    return Reason(NAME, verdict, text)
 
 
-def _whole(value: float | None, limit: float, sign: int, text: str) -> Reason:
+def _whole(value: float | None, limit: float, says: Says, text: str) -> Reason:
     """A limit on the belief about the whole table, which is not always known."""
     if value is None:
         return Reason(NAME, Verdict.REVIEW, "the belief about the whole table is not known")
-    return _reason(sign * value >= sign * limit, text.format(value))
+    return _limited(value, value, limit, says, text.format(value))
+
+
+def _reached(value: Any, limit: float) -> Any:
+    return breaks(value, limit, Says.OR_MORE)
 
 
 def _attribute(case: Case, limit: float) -> Reason:
@@ -110,8 +120,8 @@ def _attribute(case: Case, limit: float) -> Reason:
         return Reason(NAME, Verdict.REVIEW, text)
     if not found:
         return Reason(NAME, Verdict.PASS, "no group has a sensitive category to be believed")
-    over = [b for b in found if b.probability - SURE * b.standard_error >= limit]
-    doubtful = any(b.probability + SURE * b.standard_error >= limit for b in found)
+    over = [b for b in found if _reached(b.probability - SURE * b.standard_error, limit)]
+    doubtful = any(_reached(b.probability + SURE * b.standard_error, limit) for b in found)
     verdict = Verdict.FAIL if over else Verdict.REVIEW if doubtful else Verdict.PASS
     cells = tuple(
         {"cell": b.group | {b.variable: b.category}, "size": b.size, "probability": b.probability}
@@ -122,8 +132,8 @@ def _attribute(case: Case, limit: float) -> Reason:
 
 def _most_probable(risk: BeliefRisk, limit: float) -> Reason:
     """The small count that is most nearly certain."""
-    over = np.flatnonzero(risk.truth - SURE * risk.error >= limit)
-    doubtful = (risk.truth + SURE * risk.error >= limit).any()
+    over = np.flatnonzero(_reached(risk.truth - SURE * risk.error, limit))
+    doubtful = _reached(risk.truth + SURE * risk.error, limit).any()
     first = int(np.argmax(risk.truth))
     where = spoken(risk.cells.label(first), risk.cells.variables)
     text = (

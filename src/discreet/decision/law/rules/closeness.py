@@ -14,6 +14,7 @@ from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule, always
 from discreet.decision.law.verdict import Reason
 from discreet.look.words import percent
+from discreet.risk.limits import Says, breaks
 from discreet.risk.release.small import observable
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ class Reach:
     def across(self, shuttle: Shuttle, sets: Sequence[int]) -> bool:
         lower, upper = shuttle.bounds(self.cells.names, self.cells.codes)
         n = self.cells.counts
-        return bool((np.maximum(upper - n, n - lower) / n < self.share).any())
+        reach = np.maximum(upper - n, n - lower) / n
+        return bool(np.any(breaks(reach, self.share, Says.AT_LEAST)))
 
     def unsure(self, sets: Sequence[int]) -> bool:
         return False
