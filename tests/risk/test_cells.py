@@ -36,6 +36,7 @@ def cells(*parts, weights=None, asked=None, judged=None):
         system, Measure(value="v"), values, np.zeros(0, int), values,
         values if judged is None else np.array(judged, float), number, largest, heavy,
         none if asked is None else np.array(asked, float), alone,
+        np.array([len(own) for own in parts]), 1.0,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import openpyxl
+import pandas as pd
 import pytest
 
 from discreet.data.codebook import Variable
@@ -10,7 +11,10 @@ from discreet.errors import CodebookError, DataError
 from discreet.sheets.batch import read_batch
 from discreet.sheets.columns import read_wide
 from discreet.sheets.labels import cut_at, line_of
+from discreet.sheets.reading import read_sheets
 from discreet.sheets.sheet import Measure, Status
+from discreet.table.load import load
+from discreet.table.microdata import Microdata
 
 TREE = Hierarchy.of({"A": "North", "B": "North", "C": "South"})
 REGION = Variable("Region", ("A", "B", "C"), hierarchy=TREE)
@@ -299,3 +303,32 @@ def test_wrong_cross_tabs(tmp_path, text, said):
     with pytest.raises(DataError) as error:
         read_wide(path, VARIABLES)
     assert said in str(error.value)
+
+
+def test_a_coding_that_no_table_uses_is_no_unknown_variable(tmp_path):
+    path = tmp_path / "tables.toml"
+    path.write_text(
+        '[codings.Young]\nvariable = "Race"\ngroups = { some = ["Chinese"] }\n'
+        '[[tables]]\nvariables = "Gender*Income"\n'
+    )
+    _, sheets = read_sheets(load("example:tract"), path)
+    assert [sheet.names for sheet in sheets] == [("Gender", "Income")]
+    path.write_text(path.read_text().replace('"Race"', '"Rase"'))
+    with pytest.raises(DataError, match="unknown variable 'Rase'"):
+        read_sheets(load("example:tract"), path)
+
+
+def test_columns_that_tell_nothing_of_each_other_are_named_by_the_list(tmp_path):
+    path = tmp_path / "tables.toml"
+    text = 'independent = [["Turnover", "count"]]\n[[tables]]\nvariables = "Region"\n'
+    path.write_text(f'{text}value = "Turnover"\n')
+    frame = pd.DataFrame({"Region": ["A", "B"] * 3, "Turnover": range(6)})
+    records, _ = read_sheets(Microdata.read(frame, records=True), path)
+    assert records.independent == (frozenset({"Turnover", "count"}),)
+    for wrong, said in (
+        ('["Turnovr", "count"]', "which no table adds up"),
+        ('["a"]', "two columns"),
+    ):
+        path.write_text(f'{text}value = "Turnover"\n'.replace('["Turnover", "count"]', wrong))
+        with pytest.raises(DataError, match=said):
+            read_sheets(Microdata.read(frame, records=True), path)

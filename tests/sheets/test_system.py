@@ -189,21 +189,25 @@ def _is(system, row, label):
 
 
 def test_impossible_cells_are_closed():
-    system = System.of(BATCHES["circle"])
-    shut = system.closed({("Sex", "Ill"): [(1, 2)]})
+    system = System.of(BATCHES["circle"], impossible={("Sex", "Ill"): [(1, 2)]})
+    shut = system.closed
     data = records(people())
     inside = (data.codes["Sex"] == 1) & (data.codes["Ill"] == 2)
     assert shut.sum() == REGION.size
     assert system.fine(data.codes, inside.astype(int))[~shut].sum() == 0
     # in the other order it is the same
-    assert (system.closed({("Ill", "Sex"): [(2, 1)]}) == shut).all()
+    other = System.of(BATCHES["circle"], impossible={("Ill", "Sex"): [(2, 1)]})
+    assert (other.closed == shut).all()
 
 
 def test_a_class_is_closed_if_all_of_it_is():
-    system = System.of([Sheet("1", (COARSE, Grouping.of(SEX)))])
-    assert not system.closed({("Age", "Sex"): [(0, 0)]}).any()
-    assert system.closed({("Age", "Sex"): [(0, 0), (1, 0)]}).sum() == 1
-    assert not system.closed({("Age", "Ill"): [(0, 0)]}).any()
+    def closed(names, *combinations):
+        sheet = Sheet("1", (COARSE, Grouping.of(SEX)))
+        return System.of([sheet], impossible={names: combinations}).closed.sum()
+
+    assert closed(("Age", "Sex"), (0, 0)) == 0
+    assert closed(("Age", "Sex"), (0, 0), (1, 0)) == 1
+    assert closed(("Age", "Ill"), (0, 0)) == 0
 
 
 def test_no_sheets_and_other_codebooks():

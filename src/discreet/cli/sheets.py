@@ -10,6 +10,7 @@ import click
 from discreet.cli.options import Command, reading_of
 
 if TYPE_CHECKING:
+    from discreet.decision.batch.out import Behind
     from discreet.sheets.records import Floats, Records
     from discreet.sheets.sheet import Sheet
 
@@ -21,7 +22,7 @@ class Office(NamedTuple):
 
     records: Records
     sheets: tuple[Sheet, ...]
-    out: dict[str, Floats]
+    out: dict[str, Floats | Behind]
 
 
 def sheet_options(command: Command) -> Command:
@@ -55,6 +56,7 @@ def read_office(
     import dataclasses
 
     from discreet.data.database import hidden
+    from discreet.decision.batch.out import out_of
     from discreet.errors import DataError
     from discreet.look.progress import working
     from discreet.sheets.reading import sheets_of, sheets_of_formula
@@ -84,13 +86,15 @@ def read_office(
             also=dict.fromkeys(name for one in manifests for name in variables_of(one)),
             measures=[m for one in manifests for m in measures_of(one)],
         )
-    out: dict[str, Floats] = {}
-    for folder in released:
+    out: dict[str, Floats | Behind] = {}
+    for folder, manifest in zip(released, manifests, strict=True):
         earlier = read_released(folder, found.variables)
-        for sheet, values in zip(earlier.sheets, earlier.values, strict=True):
+        for sheet, values, said_of in zip(
+            earlier.sheets, earlier.values, manifest["tables"], strict=True
+        ):
             name = f"{Path(folder).name}/{sheet.name}"
             known = (s.measure for s in sheets if s.measure.printed == sheet.measure.printed)
             changes: dict[str, Any] = {"name": name, "measure": next(known, sheet.measure)}
             sheets = (*sheets, dataclasses.replace(sheet, status=Status.OUT, **changes))
-            out[name] = values
+            out[name] = out_of(values, said_of)
     return Office(found, sheets, out)

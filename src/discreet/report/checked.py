@@ -23,7 +23,7 @@ from discreet.look.result import Paged
 from discreet.look.words import number, plural
 from discreet.report.checking.found import KINDS, Finding, Found, Spec
 from discreet.report.checking.rewritten import as_written
-from discreet.report.checking.sums import Impossible, Joint, against_data, by_sums, elsewhere
+from discreet.report.checking.sums import Joint, against_data, by_sums, elsewhere
 from discreet.report.checking.tables import Judged, Printing, aside, joined, printing
 from discreet.report.checking.texts import (
     read_any,
@@ -36,6 +36,7 @@ from discreet.report.checking.texts import (
 from discreet.report.checking.workbook import read_workbook
 from discreet.report.page import Facts, Findings, Page, Say, Section, data_file
 from discreet.sheets.contributions import printed_amounts
+from discreet.sheets.joined import Impossible
 from discreet.sheets.records import Records
 from discreet.sheets.released import MANIFEST, read_manifest, read_released, sheets_of
 from discreet.sheets.sheet import Measure, Sheet
@@ -173,12 +174,10 @@ def check(
     truth: dict[str, Floats] = {}
     narrowest = math.inf
     for measure in dict.fromkeys(_printed(sheet) for sheet in sheets):
-        joint = _joint(measure, [*tables, *earlier], values_of)
+        joint = _joint(measure, [*tables, *earlier], values_of, impossible)
         truth |= joint.true_values()
         findings += [*elsewhere(joint), *against_data(joint)]
-        wrong, least = by_sums(
-            joint, width=width, impossible=impossible, effort=effort, seconds=clock
-        )
+        wrong, least = by_sums(joint, width=width, effort=effort, seconds=clock)
         findings += wrong
         narrowest = min(narrowest, least)
     for file, found in read.items():
@@ -230,12 +229,15 @@ def _released(folder: Path, variables: Iterable[Variable]) -> list[Judged]:
 
 
 def _joint(
-    measure: tuple[str | None, str | None], tables: Iterable[Judged], values_of: Values | None
+    measure: tuple[str | None, str | None],
+    tables: Iterable[Judged],
+    values_of: Values | None,
+    impossible: Impossible | None,
 ) -> Joint:
     plain = Measure(*measure)
     own = [table for table in tables if _printed(table.sheet) == measure]
     alike = [dataclasses.replace(table.sheet, measure=plain) for table in own]
-    system = System.of(alike)
+    system = System.of(alike, impossible=impossible)
     if values_of is None:
         return Joint(system, tuple(own), None)
     values = np.asarray(values_of(system), float)

@@ -106,6 +106,8 @@ class _Reader:
             raise DataError(f"{at} is called like a variable; give it another name.")
         if not isinstance(said.get("variable"), str):
             raise DataError(f"{at} has no variable; say which it groups.")
+        if said["variable"] not in self.variables and said["variable"] in self.columns:
+            return  # no table uses it, and its variable was not read
         groups, cuts = said.get("groups"), said.get("cuts")
         if groups is not None and not isinstance(groups, dict):
             raise DataError(f"{at}: groups = {groups!r} must map labels to lists of categories.")

@@ -27,10 +27,11 @@ class Contributions:
     """Cells of a system, the printed rows first, then the fine cells that no row prints.
 
     `values` is what a sheet prints: counts or sums, weighted if the measure says so. `number` are
-    the contributors, owners counted once. `largest` and `weights` are those of the largest, each
-    contribution unweighted, `judged` what they are part of (the shadow variable's sum, if there is
-    one). `asked` is the largest contribution of somebody who asked to be protected, and `alone`
-    the only contributor of a cell, -1 if there are others.
+    the contributors, owners counted once, and `present` those with and without a contribution of
+    more than 0; `usual` is an average contribution. `largest` and `weights` are those of the
+    largest, each contribution unweighted, `judged` what they are part of (the shadow variable's
+    sum, if there is one). `asked` is the largest contribution of somebody who asked to be
+    protected, and `alone` the only contributor of a cell, -1 if there are others.
     """
 
     system: System
@@ -44,6 +45,8 @@ class Contributions:
     weights: Floats
     asked: Floats
     alone: Ints
+    present: Ints
+    usual: float
 
     @classmethod
     def of(
@@ -64,7 +67,7 @@ class Contributions:
             ones, none = first.astype(float), np.full(cells, -1, np.int64)
             return cls(
                 system, measure, fine, openly, values, values, number, ones, ones,
-                np.zeros(cells), none,
+                np.zeros(cells), none, number, 1.0,
             )  # fmt: skip
         if measure.shadow:
             amount = _amounts(records, measure, measure.shadow)
@@ -75,6 +78,8 @@ class Contributions:
         owner = records.owners[measure.holding] if measure.holding else np.arange(len(records))
         asking = records.asking[measure.request] if measure.request else None
         cell, row = _where(system, records, openly)
+        there = ~records.without(measure)[row]
+        cell, row = cell[there], row[there]
         found = _Largest.of(cells, cell, owner[row], amount[row], weight[row], kept)
         asked = np.zeros(cells)
         if asking is not None:
@@ -85,7 +90,7 @@ class Contributions:
             asked = own.largest[:, 0]
         return cls(
             system, measure, fine, openly, values, judged, found.number, found.largest,
-            found.weights, asked, found.alone,
+            found.weights, asked, found.alone, found.present, _mean(amount * weight),
         )  # fmt: skip
 
     @property
@@ -113,10 +118,11 @@ class Contributions:
 
 
 def open_columns(system: System) -> Ints:
-    """Fine cells that no sheet prints."""
-    single = np.flatnonzero(np.diff(system.sums.indptr) == 1)
-    shown = system.sums.indices[system.sums.indptr[single]]
-    return np.setdiff1d(np.arange(system.columns), shown)
+    """Fine cells that can have people, and that no sheet prints."""
+    possible = np.flatnonzero(~system.closed)
+    sums = system.sums[:, possible]
+    single = np.flatnonzero(np.diff(sums.indptr) == 1)
+    return np.setdiff1d(possible, possible[sums.indices[sums.indptr[single]]])
 
 
 def printed_amounts(records: Records, measure: Measure) -> Floats:
@@ -140,16 +146,23 @@ def _amounts(records: Records, measure: Measure, column: str | None = None) -> F
     return np.where(records.without(measure), 0.0, amount)
 
 
+def _mean(amounts: Floats) -> float:
+    """Of those above 0."""
+    some = amounts[amounts > 0]
+    return float(some.mean()) if len(some) else 1.0
+
+
 def _where(system: System, records: Records, openly: Ints) -> tuple[Ints, Ints]:
     """Every pair of a cell and a record in it."""
     by_column = system.sums.tocsc()
     place_of_open = np.full(system.columns, -1, np.int64)
     place_of_open[openly] = system.cells + np.arange(len(openly))
     cells, rows = [], []
+    codes = system.codes_of(records.codes)
     for part in system.parts:
         column = np.full(len(records), 0, np.int64)
         for name, atom, size in zip(part.names, part.atoms, part.shape, strict=True):
-            column = column * size + atom[records.codes[name]]
+            column = column * size + atom[codes[name]]
         column += part.start
         start, many = by_column.indptr[column], np.diff(by_column.indptr)[column]
         row = np.repeat(np.arange(len(records)), many)
@@ -168,6 +181,7 @@ class _Largest:
     largest: Floats
     weights: Floats
     alone: Ints
+    present: Ints
 
     @classmethod
     def of(
@@ -179,6 +193,7 @@ class _Largest:
         both, place = np.unique(key, return_inverse=True)
         own = np.bincount(place, amount, len(both))
         weighted = np.bincount(place, amount * weight, len(both))
+        present = np.bincount(both // (int(owner.max(initial=0)) + 1), minlength=cells)
         there = own > 0
         both, own, weighted = both[there], own[there], weighted[there]
         home = both // (int(owner.max(initial=0)) + 1)
@@ -195,4 +210,4 @@ class _Largest:
         first = rank == 0
         alone[home[first]] = who[first]
         alone[number != 1] = -1
-        return cls(number.astype(np.int64), largest, weights, alone)
+        return cls(number.astype(np.int64), largest, weights, alone, present.astype(np.int64))

@@ -47,11 +47,14 @@ class Listed:
 
 @dataclass(frozen=True)
 class Listing:
-    """The tables of a list, and codings that they may name."""
+    """The tables of a list, codings that they may name, and columns that tell nothing of each
+    other.
+    """
 
     file: str
     tables: tuple[Listed, ...]
     codings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    independent: tuple[frozenset[str], ...] = ()
 
 
 def read_listing(path: str | Path) -> Listing:
@@ -255,7 +258,7 @@ def _toml(path: Path) -> Listing:
         content = tomllib.loads(_read(path))
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{file} is not TOML: {error}; repair that place.") from None
-    _known(content, ("tables", "defaults", "codings"), file)
+    _known(content, ("tables", "defaults", "codings", "independent"), file)
     tables, defaults = content.get("tables", []), content.get("defaults", {})
     codings = content.get("codings", {})
     if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
@@ -273,7 +276,19 @@ def _toml(path: Path) -> Listing:
         at = f"table {one.get('name', place)!r} of {file}"
         _known(one, KEYS, at)
         found.append(Listed(at, _over(defaults, one)))
-    return Listing(file, tuple(found), codings)
+    return Listing(file, tuple(found), codings, _independent(content, file))
+
+
+def _independent(content: Mapping[str, Any], file: str) -> tuple[frozenset[str], ...]:
+    """Lists of columns, two or more each."""
+    given = content.get("independent", [])
+    lists = isinstance(given, list) and all(isinstance(one, list) for one in given)
+    if not lists or any(len(one) < 2 or not all(isinstance(n, str) for n in one) for one in given):
+        raise DataError(
+            f"independent of {file} = {given!r} must be lists of two columns or more, as in "
+            'independent = [["Turnover", "Export"]].'
+        )
+    return tuple(frozenset(one) for one in given)
 
 
 def _over(defaults: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from discreet.data.reading import How, Opened, Reading
 from discreet.errors import DataError
 from discreet.sheets.batch import read_batch
 from discreet.sheets.grouping import Grouping
-from discreet.sheets.listed import MEASURE, Listing, product, read_listing
-from discreet.sheets.records import Records
+from discreet.sheets.listed import MEASURE, Listing, near, product, read_listing
+from discreet.sheets.records import COUNTED, Records
 from discreet.sheets.sheet import COUNT, Measure, Sheet
 from discreet.table.formula import as_formula
 from discreet.table.microdata import Microdata
@@ -69,7 +69,14 @@ def sheets_of(
     needed = [*own, *measures]
     held = hold(data, needed, how)
     records = read_records(held, dict.fromkeys((*_variables(listing), *also)), needed)
-    columns = held.data.source.columns if isinstance(held.data, Microdata) else ()
+    known = {c for measure in needed for c in (*measure.numbers, COUNTED)}
+    for name in sorted(frozenset().union(*listing.independent) - known):
+        raise DataError(
+            f"independent of {listing.file} names {name!r}, which no table adds up; "
+            f"{near(name, known)}"
+        )
+    records = dataclasses.replace(records, independent=listing.independent)
+    columns = held.data.source.columns if isinstance(held.data, Microdata) else held.columns
     sheets = read_batch(tables, records.variables, columns=columns)
     return records, tuple(
         dataclasses.replace(sheet, measure=one) for sheet, one in zip(sheets, own, strict=True)
@@ -144,11 +151,12 @@ def read_records(held: Held, names: Iterable[str], measures: Iterable[Measure]) 
             f"a table of the {summed[0]} needs records with its contributors, and the data are "
             "cells; give one record a row."
         )
+    find = held.impossible.find
     if isinstance(data, Table):
-        return Records.of_table(data.margin([n for n in data.names if n in names]))
+        return Records.of_table(data.margin([n for n in data.names if n in names]), find=find)
     places = {name: place for place, name in enumerate(data.columns)}
     ordered = sorted(names, key=lambda name: places.get(name, len(places)))
-    return Records.of_table(table_of(data, ordered))
+    return Records.of_table(table_of(data, ordered), find=find)
 
 
 def _measure(said: Any, usual: Measure) -> Measure:

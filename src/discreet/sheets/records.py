@@ -13,6 +13,7 @@ from discreet.data.amounts import amounts
 from discreet.data.codebook import MISSING, Missing, Variable
 from discreet.data.count import choose_columns
 from discreet.data.encode import encode, places
+from discreet.data.impossible import Impossible
 from discreet.data.source import engine_errors
 from discreet.data.totals import check_people
 from discreet.errors import DataError
@@ -27,6 +28,7 @@ from discreet.table.table import Table
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+COUNTED = "count"  # what a table without a value shows
 NO = {"", "0", "no", "false", "n", MISSING}  # of a column that marks requests
 
 
@@ -36,7 +38,10 @@ class Records(Unpublished):
     and who is asking to be protected.
 
     A number that is missing counts as 0, and `blank` says where: such a record is in every table of
-    counts, and in no table of the number.
+    counts, and in no table of the number. `impossible` is what nobody can be, as somebody stated
+    it; `find` is off where a person says that whatever else looks so can occur. `independent` are
+    columns of which a person says that their sums tell nothing of each other; counts are called
+    "count" there.
 
     >>> from discreet.table.load import load
     >>> Records.of_table(load("example:tract"))
@@ -53,9 +58,11 @@ class Records(Unpublished):
     impossible: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     dropped: int = 0
     blank: Mapping[str, Bools] = field(default_factory=dict)
+    find: bool = True
+    independent: tuple[frozenset[str], ...] = ()
 
     @classmethod
-    def of_table(cls, table: Table) -> Records:
+    def of_table(cls, table: Table, *, find: bool = True) -> Records:
         """Cells of a table: counts, and nothing else."""
         codes = {v.name: table.codes[:, i] for i, v in enumerate(table.variables)}
         return cls(
@@ -65,6 +72,7 @@ class Records(Unpublished):
             table,
             impossible=_closed(table),
             dropped=table.dropped,
+            find=find,
         )
 
     @classmethod
@@ -130,6 +138,7 @@ class Records(Unpublished):
             _closed(table),
             lost,
             {name: one[kept] for name, one in blank.items() if one[kept].any()},
+            (book.impossible + Impossible.of(impossible)).find,
         )
 
     def __len__(self) -> int:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.codebook import Variable
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
 from discreet.sheets.grouping import Bools, Grouping
+from discreet.sheets.joined import (
+    Impossible,
+    Joined,
+    joined,
+    over_joined,
+    over_joined_codes,
+    variables_of,
+)
+from discreet.sheets.parts import Part, agreement, block, closed
 from discreet.sheets.sheet import Sheet
 from discreet.table.graph import Graph
 
@@ -24,26 +33,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MOST_FINE = 2_000_000  # cells of one part
 MOST_JOINT = 250_000  # of a part that no sheet shows whole
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Variables that belong together, with their atoms: the fine cells of `System` in one block.
-
-    `atoms[i]` gives each category of variable i its atom; `start` is the first column.
-    """
-
-    names: tuple[str, ...]
-    atoms: tuple[Ints, ...]
-    start: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(int(atom.max()) + 1 for atom in self.atoms)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +47,10 @@ class System(Unpublished):
     the parts that agree on the separators glue together (Vorob'ev 1962), so nothing is lost. Where
     a part is too large to list, its sheets only agree in pairs: then `outer` is true, and what the
     system allows may be more than whole tables allow.
+
+    `impossible` are combinations of codes that nobody can have, by their variables. Codings of one
+    thing become one `joined` variable; other variables of such a combination are put in one part,
+    where its fine cells are `closed`.
 
     >>> from discreet.data.codebook import Variable
     >>> sex, town = Variable("Sex", ("f", "m")), Variable("Town", ("A", "B", "C"))
@@ -74,10 +67,17 @@ class System(Unpublished):
     agree: csr_matrix
     places: tuple[Ints, ...]
     outer: bool = False
+    impossible: Impossible = field(default_factory=dict, repr=False)
+    joined: tuple[Joined, ...] = ()
 
     @classmethod
     def of(
-        cls, sheets: Iterable[Sheet], *, most_fine: int = MOST_FINE, most_joint: int = MOST_JOINT
+        cls,
+        sheets: Iterable[Sheet],
+        *,
+        impossible: Impossible | None = None,
+        most_fine: int = MOST_FINE,
+        most_joint: int = MOST_JOINT,
     ) -> System:
         """The system of all sheets together."""
         from scipy.sparse import csr_matrix, vstack
@@ -85,13 +85,17 @@ class System(Unpublished):
         sheets = tuple(sheets)
         if not sheets:
             raise DataError("there is no table; name at least one.")
-        levels = _Levels(sheets)
-        parts, links, outer = _parts(sheets, levels, most_fine, most_joint)
+        one_thing = joined(sheets, impossible or {})
+        plain = [over_joined(sheet, one_thing) for sheet in sheets]
+        levels = _Levels(plain)
+        shut = over_joined_codes(impossible or {}, one_thing)
+        ties = [names for names in shut if levels.chains.keys() >= {*names} and most_joint]
+        parts, links, outer = _parts(plain, levels, ties, most_fine, most_joint)
         columns = sum(part.size for part in parts)
         rows, keys, blocks = [], [], []
-        for sheet in sheets:
+        for sheet in plain:
             home = next(p for p in parts if levels.holds(p, sheet))
-            blocks.append(_block(sheet, home, columns))
+            blocks.append(block(sheet, home, columns))
             keys.append(levels.keys(sheet))
         _, first, place = np.unique(
             np.concatenate(keys), axis=0, return_index=True, return_inverse=True
@@ -102,9 +106,11 @@ class System(Unpublished):
         for sheet in sheets:
             rows.append(np.asarray(place).ravel()[at : at + sheet.cells].reshape(sheet.shape))
             at += sheet.cells
-        agree = [_agreement(parts[i], parts[j], shared, columns) for i, j, shared in links]
+        agree = [agreement(parts[i], parts[j], shared, columns) for i, j, shared in links]
         both = vstack(agree, format="csr") if agree else csr_matrix((0, columns))
-        return cls(sheets, tuple(parts), sums, csr_matrix(both), tuple(rows), outer)
+        return cls(
+            sheets, tuple(parts), sums, csr_matrix(both), tuple(rows), outer, shut, one_thing
+        )
 
     @property
     def cells(self) -> int:
@@ -114,9 +120,22 @@ class System(Unpublished):
     def columns(self) -> int:
         return int(self.sums.shape[1])
 
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """Those of the parts and of the sheets, by name."""
+        return variables_of(self.sheets) | {one.variable.name: one.variable for one in self.joined}
+
+    def part_names(self, sheet: Sheet) -> set[str]:
+        """The variables of a sheet, as its part has them."""
+        return {g.name for s in [over_joined(sheet, self.joined)] for g in (*s.groupings, *s.where)}
+
+    def codes_of(self, codes: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Codes of every variable of a part."""
+        return {**codes} | {one.variable.name: one.of(codes) for one in self.joined}
+
     def fine(self, codes: Mapping[str, NDArray[Any]], amounts: NDArray[Any]) -> NDArray[Any]:
         """Add up rows of data, given by codes of every variable, in the fine cells."""
-        found = np.zeros(self.columns, amounts.dtype)
+        codes, found = self.codes_of(codes), np.zeros(self.columns, amounts.dtype)
         for part in self.parts:
             place = np.zeros(len(amounts), np.int64)
             for name, atom, size in zip(part.names, part.atoms, part.shape, strict=True):
@@ -124,27 +143,10 @@ class System(Unpublished):
             np.add.at(found[part.start : part.start + part.size], place, amounts)
         return found
 
-    def closed(self, impossible: Mapping[tuple[str, ...], Iterable[tuple[int, ...]]]) -> Bools:
-        """Fine cells that are impossible: combinations of codes by their variables."""
-        found = np.zeros(self.columns, bool)
-        for part in self.parts:
-            place = {name: i for i, name in enumerate(part.names)}
-            block = found[part.start : part.start + part.size].reshape(part.shape)
-            for names, combinations in impossible.items():
-                if not all(name in place for name in names):
-                    continue
-                atoms = [part.atoms[place[name]] for name in names]
-                possible = np.ones([len(atom) for atom in atoms], bool)
-                possible[tuple(np.array(list(combinations), int).reshape(-1, len(names)).T)] = False
-                left = np.zeros([int(atom.max()) + 1 for atom in atoms], bool)
-                np.logical_or.at(left, np.ix_(*atoms), possible)
-                order = sorted(range(len(names)), key=lambda i: place[names[i]])
-                shut = ~np.transpose(left, order)
-                wide = [1] * len(part.shape)
-                for i in order:
-                    wide[place[names[i]]] = left.shape[i]
-                block |= shut.reshape(wide)
-        return found
+    @cached_property
+    def closed(self) -> Bools:
+        """Fine cells that are impossible."""
+        return closed(self.parts, self.columns, self.impossible)
 
     @cached_property
     def _homes(self) -> tuple[Ints, Ints]:
@@ -165,11 +167,13 @@ class System(Unpublished):
         """The categories of a fine cell, by variable; `a, b` where an atom has several."""
         part = next(p for p in self.parts if p.start <= column < p.start + p.size)
         codes = np.unravel_index(column - part.start, part.shape)
-        found = {}
+        found: dict[str, str] = {}
         for name, atom, code in zip(part.names, part.atoms, codes, strict=True):
             members = np.flatnonzero(atom == code)
-            if len(members) < len(atom):
-                found[name] = self._called(name, frozenset(members.tolist()))
+            own = {name: frozenset(members.tolist())} if len(members) < len(atom) else {}
+            for one in self.joined:
+                own = one.label(members) if name == one.variable.name else own
+            found |= {of: self._called(of, codes) for of, codes in own.items()}
         return found
 
     def _called(self, name: str, codes: frozenset[int]) -> str:
@@ -198,18 +202,9 @@ class _Levels:
     def __init__(self, sheets: Sequence[Sheet]) -> None:
         self.ids: dict[tuple[str, bytes], int] = {}
         self.chains: dict[str, list[Ints]] = {}
-        shown: dict[str, list[Grouping]] = {}
-        for sheet in sheets:
-            for grouping in (*sheet.groupings, *sheet.where):
-                kept = shown.setdefault(grouping.name, [])
-                if kept and kept[0].variable.categories != grouping.variable.categories:
-                    raise DataError(
-                        f"two tables disagree on the categories of {grouping.name!r}; give them "
-                        "the same codebook."
-                    )
-                kept.append(grouping)
-        for name, groupings in shown.items():
-            self.chains[name] = _chain([atoms_of(g.members) for g in groupings])
+        every = [g for sheet in sheets for g in (*sheet.groupings, *sheet.where)]
+        for name in variables_of(sheets):
+            self.chains[name] = _chain([atoms_of(g.members) for g in every if g.name == name])
         self.elements = [(v, j) for v, chain in self.chains.items() for j in range(len(chain))]
         self.place = {element: i for i, element in enumerate(self.elements)}
 
@@ -224,6 +219,10 @@ class _Levels:
             ((g.name, j) for g in (*sheet.groupings, *sheet.where) for j in self._upto(g)),
             0,
         )
+
+    def all_of(self, names: Iterable[str]) -> int:
+        """The finest levels of some variables, and those above them."""
+        return sum(1 << i for i, (name, _) in enumerate(self.elements) if name in names)
 
     def _upto(self, grouping: Grouping) -> range:
         return range(self.level(grouping) + 1)
@@ -293,11 +292,19 @@ def _chain(partitions: Sequence[Ints]) -> list[Ints]:
 
 
 def _parts(
-    sheets: Sequence[Sheet], levels: _Levels, most_fine: int, most_joint: int
+    sheets: Sequence[Sheet],
+    levels: _Levels,
+    ties: Iterable[tuple[str, ...]],
+    most_fine: int,
+    most_joint: int,
 ) -> tuple[list[Part], list[tuple[int, int, dict[str, Ints]]], bool]:
-    """The parts, which of them share what, and whether something is lost."""
+    """The parts, which of them share what, and whether something is lost.
+
+    `ties` are variables that belong together though no sheet may show all of them.
+    """
     sets = sorted({levels.set_of(sheet) for sheet in sheets}, key=lambda s: -s.bit_count())
-    tree = Graph.of(sets, len(levels.elements)).minimal_triangulation().junction_tree()
+    whole_sets = [*sets, *(levels.all_of(names) for names in ties)]
+    tree = Graph.of(whole_sets, len(levels.elements)).minimal_triangulation().junction_tree()
     parts: list[Part] = []
     elements: list[int] = []
     outer = False
@@ -334,48 +341,3 @@ def _links(
         part = levels.part(shared, 0)
         found.append((i, j, dict(zip(part.names, part.atoms, strict=True))))
     return found
-
-
-def _block(sheet: Sheet, part: Part, columns: int) -> csr_matrix:
-    """The rows of one sheet: a Kronecker product of lines x atoms."""
-    from scipy.sparse import csr_matrix, kron
-
-    own = {g.name: g for g in (*sheet.groupings, *sheet.where)}
-    product: Any = csr_matrix(np.ones((1, 1)))
-    lines = []
-    for name, atom, size in zip(part.names, part.atoms, part.shape, strict=True):
-        if name in own:
-            first = np.unique(atom, return_index=True)[1]
-            factor = own[name].members[:, first]
-        else:
-            factor = np.ones((1, size), bool)
-        lines.append(len(factor))
-        product = kron(product, csr_matrix(factor.astype(float)), format="csr")
-    # rows stand in the order of the part's variables
-    order = np.arange(product.shape[0]).reshape(lines)
-    places = [part.names.index(g.name) for g in sheet.groupings]
-    rest = [i for i in range(len(lines)) if i not in places]
-    order = np.transpose(order, [*places, *rest]).ravel()
-    wide = product[order]
-    return csr_matrix(
-        (wide.data, wide.indices + part.start, wide.indptr), shape=(len(order), columns)
-    )
-
-
-def _agreement(one: Part, other: Part, shared: Mapping[str, Ints], columns: int) -> csr_matrix:
-    """Rows that say that two parts have the same sums over what they share."""
-    return (_sums_over(one, shared, columns) - _sums_over(other, shared, columns)).tocsr()
-
-
-def _sums_over(part: Part, shared: Mapping[str, Ints], columns: int) -> csr_matrix:
-    from scipy.sparse import csr_matrix
-
-    codes = np.indices(part.shape).reshape(len(part.shape), -1)
-    row = np.zeros(part.size, np.int64)
-    for name, coarse in shared.items():
-        axis = part.names.index(name)
-        first = np.unique(part.atoms[axis], return_index=True)[1]
-        row = row * (int(coarse.max()) + 1) + coarse[first][codes[axis]]
-    height = math.prod(int(coarse.max()) + 1 for coarse in shared.values())
-    column = np.arange(part.size) + part.start
-    return csr_matrix((np.ones(part.size), (row, column)), shape=(height, columns))

@@ -33,11 +33,15 @@ MOST_LOOKED = 1_000  # fine cells of a part that no sheet prints whole
 
 @dataclass(frozen=True, eq=False)
 class SheetCase:
-    """Sheets of one measure, their cells, and what the policy demands of them."""
+    """Sheets of one measure, their cells, and what the policy demands of them.
+
+    `spared` are rows and fine cells that cannot be kept from who is alone in other cells.
+    """
 
     records: Records
     cells: Contributions
     policy: Policy
+    spared: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -45,9 +49,9 @@ class SheetCase:
     ) -> SheetCase:
         """With sheets to watch: those who can be identified in parts that tell more of them."""
         check_asked(measure, policy)
-        system = System.of(sheets)
+        system = System.of(sheets, impossible=records.impossible)
         if watched := _watched(system):
-            system = System.of([*sheets, *watched])
+            system = System.of([*sheets, *watched], impossible=records.impossible)
         return cls(records, Contributions.of(system, records, measure), policy)
 
     @property
@@ -90,10 +94,10 @@ class SheetCase:
             cells < printed, cells, printed + openly[np.where(cells < printed, -1, cells - printed)]
         )
 
-    @cached_property
+    @property
     def closed(self) -> Bools:
         """Fine cells that are impossible."""
-        return self.system.closed(self.records.impossible)
+        return self.system.closed
 
     @cached_property
     def floor(self) -> Floats:
@@ -140,7 +144,7 @@ class SheetCase:
         column = np.zeros(self.system.columns, bool)
         for part in self.system.parts:
             whole = any(
-                set(part.names) == {g.name for g in (*s.groupings, *s.where)}
+                set(part.names) == self.system.part_names(s)
                 for s, _ in self._sheets
                 if s.status is not Status.WATCHED
             )
@@ -216,7 +220,7 @@ class SheetCase:
 
 def _watched(system: System) -> list[Sheet]:
     """Of parts with variables that identify nobody, the others: a sheet that is never printed."""
-    by_name = {g.name: g.variable for s in system.sheets for g in (*s.groupings, *s.where)}
+    by_name = system.variables
     found: list[Sheet] = []
     for part in system.parts:
         names = [name for name in part.names if by_name[name].role.identifies]

@@ -79,8 +79,8 @@ class Coded:
             self.variable(g.variable, atoms_of(g.members)) for g in (*sheet.groupings, *sheet.where)
         )
 
-    def release(self, printed: Printed, sheets: Sequence[int]) -> Release | None:
-        """What is printed of some sheets; None if not even the total is.
+    def release(self, printed: Printed, sheets: Sequence[int]) -> tuple[Release, bool]:
+        """What is printed of some sheets, as if the total was; and whether it is.
 
         A sheet that hides nothing is a margin, of others each cell is told.
         """
@@ -105,14 +105,12 @@ class Coded:
                 why = PUBLISHED if low == high else HIDDEN
                 most = int(min(high, ENDLESS))
                 known[cell] = Known(cell, int(np.ceil(low)), most, why)
-        if not total:
-            return None
         wanted = Formula.of([m for m in margins if m], self.table.names)
         tables = [self.table.margin(m) for m in wanted.frontier.margins] if wanted.sets else []
         found = Release(
             self.table.variables, tuple(tables or [self.table.margin(())]), tuple(known.values())
         )
-        return found.excluding(self.table)
+        return found.excluding(self.table), total
 
     def _lines(self, grouping: Grouping) -> list[tuple[str, str] | None]:
         """Each line as a category of a partition; None for everybody."""

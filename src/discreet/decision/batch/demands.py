@@ -15,6 +15,7 @@ from discreet.risk.cells.sensitive import (
     Sensitive,
     Weighting,
     dominance,
+    few_zeros,
     p_percent,
     requested,
     too_few,
@@ -138,8 +139,7 @@ def small(cells: Contributions, policy: Policy) -> Demand | None:
 
 def _identifying(cells: Contributions) -> NDArray[np.bool_]:
     """Fine cells that no sheet prints, of variables that all identify."""
-    sheets = cells.system.sheets
-    by_name = {g.name: g.variable for s in sheets for g in (*s.groupings, *s.where)}
+    by_name = cells.system.variables
     found = np.zeros(cells.system.columns, bool)
     for part in cells.system.parts:
         if all(by_name[name].role.identifies for name in part.names):
@@ -270,6 +270,15 @@ def contributors(cells: Contributions, policy: Policy) -> Demand | None:
     return _contributors(cells, found, f"fewer than {rule.least:,} contributors")
 
 
+def zeros(cells: Contributions, policy: Policy) -> Demand | None:
+    """Sums: a 0 that tells the 0 of each of a few."""
+    rule = policy.contributors
+    if _counts(cells) or not rule.zeros or rule.least <= 1:
+        return None
+    found = few_zeros(cells, rule.least, percent=rule.range)
+    return _contributors(cells, found, f"fewer than {rule.least:,} are there, with 0 each")
+
+
 def dominated(cells: Contributions, policy: Policy) -> Demand | None:
     """Sums: (n, k) dominance."""
     rule = policy.contributors
@@ -300,5 +309,5 @@ def on_request(cells: Contributions, policy: Policy) -> Demand | None:
 
 
 FINDERS: tuple[Finder, ...] = (
-    published, small, hidden, attribute, contributors, dominated, told_closely, on_request,
+    published, small, hidden, attribute, contributors, zeros, dominated, told_closely, on_request,
 )  # fmt: skip

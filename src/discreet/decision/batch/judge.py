@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
+from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
-from discreet.decision.batch.coded import Coded, exact
-from discreet.decision.batch.demands import lines_without_totals
 from discreet.decision.batch.judged import Batch, Blame, Judged, first_reason
+from discreet.decision.batch.measures import doubts, said_of
+from discreet.decision.batch.out import Out, as_it_is, ends, unknown
+from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.law.assess import provenance_of
-from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
-from discreet.decision.law.rules import asked
-from discreet.decision.law.rules.attribute import NAME as ATTRIBUTE
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.release.printed import Printed
-from discreet.release.release import Release
-from discreet.sheets.records import Floats, Records
+from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure, Sheet, Status
-from discreet.table.formula import Formula
 
-MOST_LAW = 100_000  # cells of all variables of some sheets together
-MOST_OUTER = 20_000_000  # where outer bounds are enough
-SOON = 1e-6  # seconds, of a law that is asked when they are over
 MOST_TRIED = 200  # sets of sheets, to find the largest part
-BY_CELLS = {"published cells", "small counts", "attribute disclosure", "hidden categories"}
 
 
 def judge_batch(
@@ -40,15 +33,15 @@ def judge_batch(
     sheets: Iterable[Sheet],
     policy: Policy | None = None,
     *,
-    out: Mapping[str, Floats] | None = None,
+    out: Out | None = None,
     data: str | Path | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
 ) -> Batch:
     """Each sheet alone and all together, with those that are out.
 
-    `out` says what is printed of sheets that are out behind a mask, nan where nothing is; what is
-    shown there is judged as if it were the truth.
+    `out` says what is printed of sheets that are out behind a mask: values, nan where nothing is,
+    or what is known of them (`Behind`).
 
     >>> from discreet.sheets.reading import formula_sheets
     >>> from discreet.table.load import load
@@ -113,7 +106,8 @@ class Judge:
         policy: Policy,
         effort: float,
         clock: Clock,
-        out: Mapping[str, Floats],
+        out: Out,
+        suspect: bool = True,
     ) -> None:
         self.records, self.all, self.policy, self.out = records, sheets, policy, out
         self.effort, self.clock = effort, clock
@@ -123,6 +117,8 @@ class Judge:
             own = [i for i, sheet in enumerate(sheets) if sheet.measure == measure]
             self.cases[measure] = SheetCase.of(records, [sheets[i] for i in own], measure, policy)
             self.places |= {i: place for place, i in enumerate(own)}
+        self.found = suspicions(records, sheets) if suspect else ()
+        self._worlds: dict[tuple[Suspicion, ...], Judge] = {}  # where what was found is known
         self._known: dict[tuple[int, ...], Judged] = {}
         self._reasons: dict[tuple[int, ...], list[Reason]] = {}  # of sheets of one measure
 
@@ -140,6 +136,7 @@ class Judge:
                 f"weighted; contributions count {way[self.policy.contributors.weights]}."
             )
         found += self.records.missing(self.cases)
+        found += said_of(self.records)
         found.append("Categories, hierarchies and what a table shows are public.")
         return tuple(found)
 
@@ -153,8 +150,23 @@ class Judge:
                 if own not in self._reasons:
                     self._reasons[own] = self._of(case, own) if own else []
                 reasons += self._reasons[own]
+            chosen_sheets = [self.all[i] for i in key]
+            reasons += unknown(self.out)
+            reasons += doubts(self.records, chosen_sheets, self.cases.values())
+            for found in worlds(self.found, chosen_sheets):
+                supposed = self._world(found).sheets(key).reasons
+                reasons = stricter(reasons, supposed, found)
             self._known[key] = Judged(tuple(self.all[i].name for i in key), tuple(reasons))
         return self._known[key]
+
+    def _world(self, found: tuple[Suspicion, ...]) -> Judge:
+        """One who judges as if everybody knew what was found."""
+        if found not in self._worlds:
+            self._worlds[found] = Judge(
+                supposing(self.records, found), self.all, self.policy, self.effort, self.clock,
+                self.out, suspect=False,
+            )  # fmt: skip
+        return self._worlds[found]
 
     def _of(self, case: SheetCase, chosen: Sequence[int]) -> list[Reason]:
         places = [self.places[i] for i in chosen]
@@ -168,9 +180,12 @@ class Judge:
             return cells
         if worst(reason.verdict for reason in cells) is Verdict.FAIL:
             return cells
-        law = self._by_law([self.all[i] for i in chosen], printed, places)
-        if law is None:
-            return [*cells, *unjudged([self.all[i] for i in chosen], self.policy)]
+        law = judge_by_law(
+            self.records, own, printed, places, self.policy,
+            behind=self.out, effort=self.effort, clock=self.clock,
+        )  # fmt: skip
+        if isinstance(law, str):
+            return [*cells, *unjudged(own, self.policy, law)]
         return joined(law, cells)
 
     def _printed(self, case: SheetCase, places: Sequence[int]) -> Printed:
@@ -178,48 +193,23 @@ class Judge:
         shown = np.zeros(case.cells.printed, bool)
         for place in places:
             sheet, rows = case.system.sheets[place], case.system.places[place].ravel()
-            values = self.out.get(sheet.name)
-            shown[rows if values is None else rows[~np.isnan(values.ravel())]] = True
+            known = as_it_is(self.out.get(sheet.name), sheet.shape)
+            shown[rows[known.ravel()]] = True
         whole = case.printed(places)
         if not (hidden := case.rows_of(places) & ~shown).any():
             return whole
-        lower = np.where(hidden, np.minimum(case.floor, case.values), whole.lower)
+        low, high = ends(case, self.out)
+        low = np.maximum(np.minimum(case.floor, case.values), low)
         return dataclasses.replace(
-            whole, lower=lower, upper=np.where(hidden, math.inf, whole.upper)
+            whole,
+            lower=np.where(hidden, low, whole.lower),
+            upper=np.where(hidden, high, whole.upper),
         )
 
     def _by_cells(self, case: SheetCase, printed: Printed) -> list[Reason]:
         """By the demands on cells."""
         found = case.judge(printed, effort=self.effort, seconds=self.clock)
         return found or [Reason("cells", Verdict.PASS, "no cell is one that a rule forbids.")]
-
-    def _by_law(
-        self, sheets: Sequence[Sheet], printed: Printed, places: Sequence[int]
-    ) -> tuple[Reason, ...] | None:
-        """What `decide` says of the margins; None where their table is too large."""
-        coded = Coded.of(self.records, sheets)
-        margins = [coded.margin(sheet) for sheet in sheets]
-        if any(sheet.name in self.out for sheet in sheets):
-            release = coded.release(printed, places)
-        else:
-            formula = Formula.of([m for m in margins if m], coded.table.names)
-            release = Release.margins(coded.table, formula) if formula.sets else None
-            if release is None:
-                return ()
-        if release is None or too_large(coded, self.policy, self.effort):
-            return None
-        decision = decide(coded.table, release, self.policy, seconds=max(self.clock.left, SOON))
-        whole = [i for i, sheet in enumerate(sheets) if exact(sheet)]
-        if decision.verdict is not Verdict.FAIL or len(whole) == len(sheets):
-            return decision.reasons
-        # a filter was judged as if the table showed the others, too
-        without: tuple[Reason, ...] | None = ()
-        if whole:
-            fewer = [sheets[i] for i in whole]
-            without = self._by_law(fewer, printed, [places[i] for i in whole])
-        if without is None or worst(r.verdict for r in without) is Verdict.FAIL:
-            return without
-        return tuple(_softened(reason) for reason in decision.reasons)
 
     # What can go
 
@@ -271,45 +261,6 @@ class Judge:
                 part.append(i)
         judged = self.sheets([*out, *part]) if part or out else Judged((), ())
         return part, judged, blames, False
-
-
-def unjudged(sheets: Sequence[Sheet], policy: Policy) -> list[Reason]:
-    """What the law alone can judge, where it cannot."""
-    names = [rule.name for rule in asked(policy) if rule.name not in BY_CELLS]
-    if policy.attribute.check and lines_without_totals(sheets):
-        names.append("attribute disclosure where a sensitive category or a total has no line")
-    if len(sheets) > 1:
-        names.insert(0, "what several tables tell together of cells that none prints")
-    if not names:
-        return []
-    text = (
-        "all variables of these tables together have too many combinations to list, or not even "
-        f"the total is printed as it is, so this is not judged: {', '.join(names)}."
-    )
-    return [Reason("tables together", Verdict.REVIEW, text)]
-
-
-def joined(law: Sequence[Reason], cells: Sequence[Reason]) -> list[Reason]:
-    """What the law says, and what the cells doubt: of printed cells that are hidden it sees none.
-
-    Of attributes it sees all that the cells do.
-    """
-    said = {reason.rule for reason in law}
-    doubts = (r for r in cells if r.verdict is not Verdict.PASS and r.rule != ATTRIBUTE)
-    return [*law, *(r for r in cells if r.rule not in said), *(r for r in doubts if r.rule in said)]
-
-
-def too_large(coded: Coded, policy: Policy, effort: float) -> bool:
-    """Has the table of some sheets too many cells for the law?"""
-    most = MOST_OUTER if policy.bounds.proof == "outer" else MOST_LAW
-    return coded.table.axes.cells > Effort(effort).of(most)
-
-
-def _softened(reason: Reason) -> Reason:
-    if reason.verdict is not Verdict.FAIL:
-        return reason
-    text = f"{reason.text} So it would be if tables with a filter showed the others, too."
-    return dataclasses.replace(reason, verdict=Verdict.REVIEW, text=text)
 
 
 def _without(wanted: Sequence[int], conflicts: Sequence[frozenset[int]]) -> list[int] | None:

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.coded import Coded, exact
+from discreet.decision.batch.hiding import hide
 from discreet.decision.batch.masked_verdict import Work
-from discreet.decision.batch.reasons import Looked
+from discreet.decision.batch.out import ends
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Effort
-from discreet.errors import DataError, OptionError
-from discreet.intruder.sums.protection import Protection
+from discreet.errors import DataError
 from discreet.masks.masked import Masked
-from discreet.masks.suppress.suppress import suppress
 from discreet.release.printed import Printed
 from discreet.release.release import Release
 from discreet.sheets.contributions import printed_amounts
@@ -32,168 +31,6 @@ from discreet.sheets.system import System
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 MOST_MERGED = 5_000  # ways to merge that are tried
-MOST_ROUNDS = 4  # in which more is hidden for what all sheets together tell
-
-
-def _suppress(
-    work: Work,
-    sheets: Sequence[Sheet],
-    measure: Measure,
-    *,
-    optimal: bool = False,
-    costs: str | Callable[[SheetCase], Floats] = "value",
-    known: float | None = None,
-    must: Callable[[SheetCase], Bools] | None = None,
-    **unused: Any,
-) -> tuple[SheetCase, Masked]:
-    """Primary cells by the rules, secondary ones until each keeps what the rules ask.
-
-    `known` is how well an intruder knows every hidden value before, in percent either way.
-    """
-    case = work.case(sheets, measure)
-    already, watched = work.already(case), ~case.rows_of()
-    if (told := np.flatnonzero(already & case.primary)).size:
-        raise DataError(
-            f"{case.named(int(told[0]))} is out already, and no rule lets it be printed; "
-            "suppression cannot take it back."
-        )
-    floor, ceiling = np.where(watched, 0.0, case.floor), np.full(case.cells.printed, math.inf)
-    if known is not None:
-        if known < 0:
-            raise OptionError(f"known is {known:g}; give a percentage from 0 on.")
-        floor = np.where(watched, 0.0, np.maximum(floor, case.values * (1 - known / 100)))
-        ceiling = np.where(watched, math.inf, case.values * (1 + known / 100))
-    wanted = already if must is None else already | (must(case) & ~watched)
-    task = _Task(
-        case, floor, ceiling, costs(case) if callable(costs) else costs,
-        wanted & ~case.primary, watched | work.gaps(case), optimal, work,
-    )  # fmt: skip
-    return case, task.in_pairs() if case.rough.any() else task.at_once()
-
-
-@dataclasses.dataclass
-class _Task:
-    """What is to be suppressed, and how."""
-
-    case: SheetCase
-    floor: Floats
-    ceiling: Floats
-    costs: str | Floats
-    must: Bools
-    gone: Bools  # hidden anyway
-    optimal: bool
-    work: Work
-
-    def at_once(self) -> Masked:
-        """In the system of all sheets."""
-        case = self.case
-        found = suppress(
-            case.system,
-            case.values,
-            case.protection,
-            case.primary,
-            floor=self.floor,
-            ceiling=self.ceiling,
-            whole=case.whole,
-            costs=self.costs,
-            must=self.must,
-            hidden=self.gone,
-            intruders=case.intruders,
-            method="optimal" if self.optimal else "heuristic",
-            fine=case.cells.fine,
-            effort=self.work.effort,
-            seconds=self.work.clock,
-        )
-        return self._masked(found.hidden, found.masked.parameters, found.said)
-
-    def in_pairs(self) -> Masked:
-        """Sheets that agree in pairs first, then more for what all of them together still tell.
-
-        Below several sheets that none prints lie too many cells to work with. What is hidden is
-        proven afterwards, by tables of all of them.
-        """
-        case = self.case
-        real = [sheet for sheet in case.system.sheets if sheet.status is not Status.WATCHED]
-        plain = System.of(real, most_joint=0)
-        row = np.zeros(plain.cells, np.int64)  # of the whole system
-        for place, sheet in enumerate(real):
-            at = case.system.sheets.index(sheet)
-            row[plain.places[place].ravel()] = case.system.places[at].ravel()
-        back = {whole: own for own, whole in enumerate(row.tolist())}
-        amounts = printed_amounts(self.work.records, case.cells.measure)
-        back |= _same_columns(case.system, plain)
-        there = np.array([whole in back for whole in case.protection.rows.tolist()], bool)
-        asked = case.protection.take(there)
-        whole_rows = asked.rows
-        own = np.array([back[whole] for whole in whole_rows.tolist()], np.int64)
-        asked = Protection(own, asked.low, asked.high, asked.width)
-        intruders = [[back[r] for r in rows] for rows in case.intruders]
-        hidden = self.gone[row]
-        for _ in range(MOST_ROUNDS):
-            found = suppress(
-                plain,
-                case.values[row],
-                asked,
-                case.primary[row],
-                floor=self.floor[row],
-                ceiling=self.ceiling[row],
-                whole=case.whole,
-                costs=self.costs if isinstance(self.costs, str) else self.costs[row],
-                must=self.must[row],
-                hidden=hidden,
-                intruders=intruders,
-                fine=plain.fine(self.work.records.codes, amounts),
-                effort=self.work.effort,
-                seconds=self.work.clock,
-            )
-            hidden = found.hidden
-            whole = ~case.rows_of()
-            whole[row[hidden]] = True
-            said = [text for text in found.said if "proven" not in text]
-            if self.optimal:
-                said.append("The cheapest pattern is not sought for so many linked tables.")
-            made = self._masked(whole, found.masked.parameters, said)
-            assert made.printed is not None
-            looked = Looked(case, made.printed, None, self.work.effort, self.work.clock)
-            lacking = np.isin(whole_rows, looked.lacking)
-            if not lacking.any():
-                break
-            more = np.where(lacking, 2.0, 1.0)
-            value = np.r_[case.values, case.cells.fine][whole_rows]
-            asked = Protection(
-                asked.rows,
-                np.maximum(0.0, value - more * (value - asked.low)),
-                value + more * (asked.high - value),
-                asked.width * more,
-            )
-        return made
-
-    def _masked(
-        self, hidden: Bools, parameters: Mapping[str, object], said: Sequence[str]
-    ) -> Masked:
-        case = self.case
-        values = np.where(hidden, np.nan, case.values)
-        shown = Printed.suppressed(
-            case.system, case.values, hidden, floor=self.floor, ceiling=self.ceiling,
-            whole=case.whole,
-        )  # fmt: skip
-        if case.closed.any():
-            shown = dataclasses.replace(shown, most=np.where(case.closed, 0.0, math.inf))
-        return Masked(
-            case.system, values, "suppression", dict(parameters), shown, case.whole, tuple(said)
-        )
-
-
-def _same_columns(one: System, other: System) -> dict[int, int]:
-    """Fine cells of parts that two systems share, by their numbers behind the printed rows."""
-    found = {}
-    for part in one.parts:
-        for twin in other.parts:
-            same = part.names == twin.names and part.shape == twin.shape
-            if same and all(map(np.array_equal, part.atoms, twin.atoms)):
-                for i in range(part.size):
-                    found[one.cells + part.start + i] = other.cells + twin.start + i
-    return found
 
 
 def _round(
@@ -242,6 +79,8 @@ def _onto(work: Work, case: SheetCase, masked: Masked) -> Masked:
             lower[rows], upper[rows] = masked.printed.lower[own], masked.printed.upper[own]
     out = work.already(case)
     lower[out], upper[out] = case.values[out], case.values[out]
+    low, high = ends(case, work.out)
+    lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     printed = None
     if masked.printed is not None:
         most = np.where(case.closed, 0.0, math.inf)
@@ -326,11 +165,18 @@ def _perturb(
 
 def _printed_of(table: Any, case: SheetCase, coded: Coded) -> Floats:
     """What the sheets of a case show of another table of the same people."""
-    names = {name: coded.base(name) for part in case.system.parts for name in part.names}
+    plain = System.of(case.system.sheets)
     codes = {}
-    for name, (variable, first) in names.items():
+    for name in plain.variables:
+        variable, first = coded.base(name)
         codes[name] = first[table.codes[:, table.axes.place[variable]]]
-    return np.asarray(case.system.sums @ case.system.fine(codes, table.counts.astype(float)))
+    found, values = (
+        plain.sums @ plain.fine(codes, table.counts.astype(float)),
+        np.zeros(plain.cells),
+    )
+    for own, rows in zip(plain.places, case.system.places, strict=True):
+        values[rows] = found[own]
+    return values
 
 
 def _merge(
@@ -376,7 +222,7 @@ def _cut(sheet: Sheet, depth: Mapping[str, int]) -> Sheet:
 
 Maker = Callable[..., tuple[SheetCase, Masked]]
 MAKERS: dict[str, Maker] = {
-    "suppress": _suppress,
+    "suppress": hide,
     "round": _round,
     "cell-key": _cell_key,
     "perturb": _perturb,

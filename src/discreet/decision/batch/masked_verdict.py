@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
-from discreet.decision.batch.coded import Coded
-from discreet.decision.batch.judge import SOON, joined, too_large, unjudged
-from discreet.decision.law.decide import decide
+from discreet.decision.batch.out import Out, as_it_is
+from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Reason, Verdict, worst
-from discreet.effort import Clock, Effort
+from discreet.effort import Clock
 from discreet.masks.masked import Masked
 from discreet.release.printed import Printed
 from discreet.sheets.records import Records
@@ -22,17 +24,39 @@ from discreet.sheets.sheet import Measure, Sheet, Status
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-MOST_KNOWN = 5_000  # cells that the law is told one by one
 
 
 @dataclass
 class Work:
+    """What a mask is made of and judged by.
+
+    `records` are those where what was `found` is known to everybody, so that a mask holds against
+    an intruder who knows it; `stated` are those where it is not.
+    """
+
     records: Records
+    stated: Records
+    found: tuple[Suspicion, ...]
     sheets: tuple[Sheet, ...]
     policy: Policy
-    out: Mapping[str, Floats]
+    out: Out
     effort: float
     clock: Clock
+
+    @classmethod
+    def of(
+        cls,
+        records: Records,
+        sheets: tuple[Sheet, ...],
+        policy: Policy,
+        out: Out,
+        effort: float,
+        clock: Clock,
+    ) -> Work:
+        """With what the data look like."""
+        found = suspicions(records, sheets)
+        known = supposing(records, found) if found else records
+        return cls(known, records, found, sheets, policy, out, effort, clock)
 
     def case(self, sheets: Sequence[Sheet], measure: Measure) -> SheetCase:
         return SheetCase.of(self.records, sheets, measure, self.policy)
@@ -42,9 +66,7 @@ class Work:
         found = np.zeros(case.cells.printed, bool)
         for sheet, rows in zip(case.system.sheets, case.system.places, strict=True):
             if sheet.status is Status.OUT:
-                values = self.out.get(sheet.name)
-                shown = np.ones(rows.size, bool) if values is None else ~np.isnan(values.ravel())
-                found[rows.ravel()[shown]] = True
+                found[rows[as_it_is(self.out.get(sheet.name), sheet.shape)]] = True
         return found
 
     def gaps(self, case: SheetCase) -> Bools:
@@ -54,12 +76,27 @@ class Work:
             if sheet.status is Status.WANTED:
                 printed[rows.ravel()] = True
             elif sheet.status is Status.OUT and sheet.name in self.out:
-                found[rows.ravel()[np.isnan(self.out[sheet.name].ravel())]] = True
+                found[rows[~as_it_is(self.out[sheet.name], sheet.shape)]] = True
         return np.asarray(found & ~printed & ~self.already(case))
 
     # The verdict
 
     def judge(self, case: SheetCase, masked: Masked) -> list[Reason]:
+        """By who knows what was stated, and by who knows what was found, too."""
+        sheets = _printed(case)
+        known = worlds(self.found, sheets)
+        if not known:
+            return self._judge(case, masked)
+        reasons: list[Reason] = []
+        for found in ((), *known):
+            records = supposing(self.stated, found)
+            own = SheetCase.of(records, sheets, case.cells.measure, self.policy)
+            own = dataclasses.replace(own, spared=_moved_rows(case, own))
+            other = dataclasses.replace(self, records=records)._judge(own, _moved(masked, own))
+            reasons = stricter(reasons, other, found) if found else other
+        return reasons
+
+    def _judge(self, case: SheetCase, masked: Masked) -> list[Reason]:
         """By cells, and by the law where all cells can be told to it one by one."""
         printed = masked.printed
         if printed is None:
@@ -70,20 +107,18 @@ class Work:
             return cells
         if worst(reason.verdict for reason in cells) is Verdict.FAIL:
             return cells
-        law = self._law(case, printed) if case.whole else None
-        if law is None:
-            return [*cells, *unjudged(_printed(case), self.policy)]
+        sheets = _printed(case)
+        if case.whole:
+            places = [i for i, s in enumerate(case.system.sheets) if s in sheets]
+            law = judge_by_law(
+                self.records, sheets, printed, places, self.policy,
+                behind=[sheet.name for sheet in sheets], effort=self.effort, clock=self.clock,
+            )  # fmt: skip
+        else:
+            law = "weighted counts are no counts of people"
+        if isinstance(law, str):
+            return [*cells, *unjudged(sheets, self.policy, law)]
         return joined(law, cells)
-
-    def _law(self, case: SheetCase, printed: Printed) -> tuple[Reason, ...] | None:
-        shown = [i for i, s in enumerate(case.system.sheets) if s.status is not Status.WATCHED]
-        coded = Coded.of(self.records, [case.system.sheets[i] for i in shown])
-        release = coded.release(printed, shown)
-        if release is None or too_large(coded, self.policy, self.effort):
-            return None
-        if len(release.known) > Effort(self.effort).of(MOST_KNOWN):
-            return None
-        return decide(coded.table, release, self.policy, seconds=max(self.clock.left, SOON)).reasons
 
     def _perturbed(self, case: SheetCase, masked: Masked) -> list[Reason]:
         if masked.parameters.get("silent") is True:
@@ -94,6 +129,32 @@ class Work:
             "not limited by a rule."
         )
         return [Reason(masked.method, Verdict.REVIEW, text)]
+
+
+def _moved(masked: Masked, case: SheetCase) -> Masked:
+    """The same tables as a mask of another system of them."""
+    values, own = np.full(case.cells.printed, np.nan), masked.printed
+    lower, upper = np.zeros(len(values)), np.full(len(values), math.inf)
+    for sheet, rows in zip(masked.system.sheets, masked.system.places, strict=True):
+        if sheet.status is not Status.WATCHED:
+            there = case.system.places[case.system.sheets.index(sheet)]
+            values[there] = masked.values[rows]
+            if own is not None:
+                lower[there], upper[there] = own.lower[rows], own.upper[rows]
+    if own is not None:
+        most = np.where(case.closed, 0.0, math.inf)
+        own = Printed(case.system, lower, upper, own.whole, 0.0, most)
+    return dataclasses.replace(masked, system=case.system, values=values, printed=own)
+
+
+def _moved_rows(case: SheetCase, other: SheetCase) -> frozenset[int]:
+    """The cells that were spared, in another system of the same sheets."""
+    found: set[int] = set()
+    for sheet, rows in zip(case.system.sheets, case.system.places, strict=True):
+        if sheet.status is not Status.WATCHED:
+            there = other.system.places[other.system.sheets.index(sheet)]
+            found.update(there[np.isin(rows, [*case.spared])].tolist())
+    return frozenset(found)
 
 
 def _printed(case: SheetCase) -> list[Sheet]:

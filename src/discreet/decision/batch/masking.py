@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
@@ -17,6 +17,8 @@ from discreet.decision.batch.judge import check_sheets
 from discreet.decision.batch.judged import Judged
 from discreet.decision.batch.makers import MAKERS
 from discreet.decision.batch.masked_verdict import Work
+from discreet.decision.batch.measures import doubts, said_of
+from discreet.decision.batch.out import Out, unknown
 from discreet.decision.law.assess import Provenance, provenance_of
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
@@ -132,7 +134,7 @@ def mask(
     policy: Policy | None = None,
     *,
     method: str = "suppress",
-    out: Mapping[str, Floats] | None = None,
+    out: Out | None = None,
     data: str | Path | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
@@ -140,8 +142,9 @@ def mask(
 ) -> MaskedBatch:
     """Sheets behind a mask, together with those that are out.
 
-    `out` says what is printed of sheets that are out behind a mask of their own, nan where nothing
-    is. The options are those of the method; see `MAKERS`.
+    `out` says what is printed of sheets that are out behind a mask of their own: values, nan where
+    nothing is, or what is known of them (`Behind`). The options are those of the method, as in
+    `MAKERS`.
 
     >>> from discreet.sheets.reading import formula_sheets
     >>> from discreet.table.load import load
@@ -158,7 +161,7 @@ def mask(
     if strange := [name for name in options if name not in known]:
         raise DataError(f"no mask has an option {strange[0]!r}; leave it out.")
     check_sheets(sheets)
-    work = Work(records, sheets, policy, dict(out or {}), effort, clock)
+    work = Work.of(records, sheets, policy, dict(out or {}), effort, clock)
     made, cases = [], []
     for measure in dict.fromkeys(s.measure for s in sheets if s.status is Status.WANTED):
         own = [sheet for sheet in sheets if sheet.measure == measure]
@@ -166,9 +169,12 @@ def mask(
         made.append(masked)
         cases.append(case)
     reasons = [r for case, one in zip(cases, made, strict=True) for r in work.judge(case, one)]
+    reasons += unknown(work.out)
+    reasons += doubts(records, sheets, cases)
     names = tuple(sheet.name for sheet in sheets)
     missing = records.missing(sheet.measure for sheet in sheets)
-    said = (*missing, *dict.fromkeys(text for one in made for text in one.said))
+    told = (text for one in made for text in one.said)
+    said = tuple(dict.fromkeys((*missing, *told, *said_of(records))))
     return MaskedBatch(
         sheets if method != "merge" else tuple(s for m in made for s in m.system.sheets),
         tuple(made),
@@ -177,7 +183,7 @@ def mask(
         Judged(names, tuple(reasons)),
         tuple(int(case.primary.sum()) for case in cases),
         provenance_of(records.table, data),
-        said,
+        tuple(said),
         clock.sentence("what was not looked at is in doubt", "Allow more seconds."),
         tuple(cases),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,13 @@ class Looked:
                 f"{low:,.6g} to {high:,.6g}{_more(len(broken))}: {demand.why}."
             )
             return Reason(demand.rule, Verdict.FAIL, text, self.case.listed(broken))
+        if len(open_ := cells[self.spared[cells]]):
+            text = (
+                f"{self.case.named(int(open_[0]))} cannot be kept from who is the only contributor "
+                f"to another hidden cell{_more(len(open_))}: {demand.why}. Merge categories, or "
+                "say contributors.alone = false if that is accepted."
+            )
+            return Reason(demand.rule, Verdict.REVIEW, text, self.case.listed(open_))
         proven = self.proven[cells]
         if demand.group is not None:  # a share of what is hidden itself is not bounded
             proven &= self.shown[demand.group[kept]]
@@ -98,33 +106,52 @@ class Looked:
         alone = [own for own in alone if own]
         most = Effort(self.effort).of(MOST_ALONE)
         asked, everybody = self.case.asked(cells), len(alone) <= most
+        spared = self.spared[cells]
         rough = self.case.rough[self.case.cells.printed :]
         free = np.zeros(self.case.system.columns, bool)
         free[self.case.cells.open_columns[~rough]] = True
         hidden = self.printed.hidden & self.case.rows_of()
         fewer = below_hidden(self.printed, self.case.cells.fine, hidden=hidden, free=free)
         if fewer is None:
-            return cells, self._audit(self.printed, asked, alone[:most]), everybody
+            return cells, self._audit(self.printed, asked, alone[:most], spared), everybody
         # tables that differ from the true one only below hidden cells are tables, too
-        first = self._audit(fewer, asked, alone[:most])
+        first = self._audit(fewer, asked, alone[:most], spared)
         found = dataclasses.replace(first, broken=np.zeros(len(cells), bool))
         if len(rest := np.flatnonzero(~first.safe)):
-            again = self._audit(self.printed, asked.take(rest), alone[:most])
-            for name in ("safe", "broken", "linear", "whole", "low", "high"):
+            again = self._audit(self.printed, asked.take(rest), alone[:most], spared[rest])
+            for name in ("safe", "broken", "linear", "whole", "low", "high", "least", "most"):
                 getattr(found, name)[rest] = getattr(again, name)
             found = dataclasses.replace(found, stopped=first.stopped or again.stopped)
         return cells, found, everybody
 
-    def _audit(self, printed: Printed, asked: Protection, alone: Sequence[Sequence[int]]) -> Audit:
-        return audit(
-            printed,
-            asked,
-            values=self.case.values,
-            fine=self.case.cells.fine,
-            intruders=alone,
-            effort=self.effort,
-            seconds=self.clock,
-        )
+    @cached_property
+    def spared(self) -> Bools:
+        """Cells that cannot be kept from who is alone in others; they are kept from the rest."""
+        rows = self.case.rows(np.arange(len(self.about)))
+        return np.isin(rows, [*self.case.spared])
+
+    def _audit(
+        self, printed: Printed, asked: Protection, alone: Sequence[Sequence[int]], spared: Bools
+    ) -> Audit:
+        """Against everybody who is alone in cells, but for the cells that are spared."""
+        given: dict[str, Any] = {
+            "values": self.case.values,
+            "fine": self.case.cells.fine,
+            "effort": self.effort,
+            "seconds": self.clock,
+        }
+        if not spared.any():
+            return audit(printed, asked, intruders=alone, **given)
+        both = [
+            audit(printed, asked.take(np.flatnonzero(own)), intruders=whom, **given)
+            for own, whom in ((~spared, alone), (spared, ()))
+        ]
+        found: dict[str, Any] = {"stopped": both[0].stopped or both[1].stopped}
+        for name in ("safe", "broken", "linear", "whole", "low", "high", "least", "most"):
+            values = np.empty(len(spared), getattr(both[0], name).dtype)
+            values[~spared], values[spared] = getattr(both[0], name), getattr(both[1], name)
+            found[name] = values
+        return Audit(**found)
 
     @cached_property
     def roughly(self) -> tuple[Ints, Floats, Floats]:
@@ -177,10 +204,11 @@ class Looked:
         return self.case.rows(cells[:0] if looked is None else cells[~looked.safe])
 
     def ends(self, cell: int) -> tuple[float, float]:
+        """What the one who knows most of a cell cannot leave open."""
         cells, looked, _ = self.closely
         if looked is not None and cell in cells:
             at = int(np.searchsorted(cells, cell))
-            return float(looked.low[at]), float(looked.high[at])
+            return max(0.0, float(looked.least[at])), float(looked.most[at])
         cells, low, high = self.roughly
         at = int(np.searchsorted(cells, cell))
         return float(low[at]), float(high[at])

@@ -141,6 +141,7 @@ class Contributors:
         choices=("total", "repeated"),
     )
     alone: bool = key(True, "does the only contributor to a hidden cell know it?")
+    zeros: bool = key(True, "is a sum of 0 hidden if fewer than `least` are there, with 0 each?")
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,8 @@ class Audit(Unpublished):
     by fractions otherwise, to a millionth of the value. `linear` targets have what is asked over
     fractions, so against an intruder who does not use that people are whole; `whole` ones over
     whole numbers. `low` and `high` were reached by tables of the kind that counts against the
-    outsider; all else is against the outsider and every intruder.
+    outsider; all else is against the outsider and every intruder. No table of any kind leaves
+    `least` to `most`, against the one who knows most of the target.
     """
 
     safe: Bools
@@ -45,6 +46,8 @@ class Audit(Unpublished):
     whole: Bools
     low: Floats
     high: Floats
+    least: Floats
+    most: Floats
     stopped: str | None = None
 
     @property
@@ -109,6 +112,7 @@ class Verdict(NamedTuple):
     safe: bool
     broken: bool
     linear: bool
+    ends: tuple[float, float] = (-math.inf, math.inf)  # that bounds show
 
 
 class _Search:
@@ -167,7 +171,9 @@ class _Search:
             self._judge(target) if self.ready else Verdict(False, False, False)
             for target in range(size)
         ]
-        safe, broken, linear = np.array(verdicts, bool).reshape(size, 3).T.copy()
+        marks = [(one.safe, one.broken, one.linear) for one in verdicts]
+        safe, broken, linear = np.array(marks, bool).reshape(size, 3).T.copy()
+        least, most = np.array([one.ends for one in verdicts]).reshape(size, 2).T.copy()
         low, high = np.full(size, math.inf), np.full(size, -math.inf)
         if self.printed.system.outer:  # what fits it need not be a table
             safe[:] = linear[:] = False
@@ -176,7 +182,7 @@ class _Search:
             low, high = np.array(reached).reshape(size, 2).T
         whole = safe if self.printed.whole else np.zeros(size, bool)
         stopped = self.clock.sentence("some targets are in doubt", "Allow more seconds.")
-        return Audit(safe, broken, linear, whole, low, high, stopped)
+        return Audit(safe, broken, linear, whole, low, high, least, most, stopped)
 
     def _judge(self, target: int) -> Verdict:
         """Against the outsider, then against whoever would notice the tables that were found."""
@@ -189,7 +195,9 @@ class _Search:
             if who in self.split and not one.safe:
                 one = self._alone(target, who)
             done.add(who)
-            verdict = Verdict(verdict.safe and one.safe, one.broken, verdict.linear and one.linear)
+            verdict = Verdict(
+                verdict.safe and one.safe, one.broken, verdict.linear and one.linear, one.ends
+            )
         return verdict
 
     def _doubter(self, target: int, done: set[int]) -> int | None:
@@ -227,10 +235,10 @@ class _Search:
                 )
                 self._pull(step, target, who, goal % 2 == 0, float(levels[goal]))
             if self._broken(target, who):
-                return Verdict(False, True, False)
+                return Verdict(False, True, False, self._ends(target, who))
         safe = self._given(target, *self._reach(target, who, whole))
         linear = self._given(target, *self._reach(target, who, False), NEAR)
-        return Verdict(safe, self._broken(target, who), linear)
+        return Verdict(safe, self._broken(target, who), linear, self._ends(target, who))
 
     def _pull(self, step: Stretch, target: int, who: int, up: bool, level: float) -> None:
         """Its parts, one after the other, until the target is at the level."""
@@ -276,10 +284,14 @@ class _Search:
 
     def _broken(self, target: int, who: int) -> bool:
         """Do bounds show that no tables are as far apart as asked?"""
+        return not self._given(target, *self._ends(target, who), NEAR)
+
+    def _ends(self, target: int, who: int) -> tuple[float, float]:
+        """Bounds that no table leaves."""
         low = high = float(self.tables.reduced.constant[target])
         for moves, i in self.parts[target]:
             falls = [moves.outer.get((i, one, False), -math.inf) for one in (who, OUTSIDER)]
             rises = [moves.outer.get((i, one, True), math.inf) for one in (who, OUTSIDER)]
             low += max(moves.ends.lower[i], *falls)
             high += min(moves.ends.upper[i], *rises)
-        return not self._given(target, low, high, NEAR)
+        return low, high

@@ -155,11 +155,15 @@ class Search(Prover):
         if found is not None or touching.limited:
             raise Unprotectable(
                 f"{cell} was not made uncertain {asked}{whom} by so many programs; allow more "
-                "effort, merge categories, or ask for less."
+                "effort, merge categories, or ask for less.",
+                int(problem.targets.rows[target]),
+                known.tolist(),
             )
         raise Unprotectable(
             f"{cell} cannot be made uncertain {asked}{whom}, whatever else is hidden; let further "
-            "cells be hidden, merge categories, or ask for less."
+            "cells be hidden, merge categories, or ask for less.",
+            int(problem.targets.rows[target]),
+            known.tolist(),
         )
 
     def prune(self) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +24,13 @@ NODES = 2_000
 
 
 class Unprotectable(DisclosureError):
-    """A cell that no suppression can protect."""
+    """A cell that no suppression can protect; `known` are the rows of him from whom it cannot be
+    kept, if that is not everybody.
+    """
+
+    def __init__(self, text: str, row: int = -1, known: Sequence[int] = ()) -> None:
+        super().__init__(text)
+        self.row, self.known = row, tuple(known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +52,7 @@ class Problem:
     intruders: tuple[Ints, ...] = ()
     whole: bool = True
     least: float = 0.0
-    most: float = math.inf
+    most: Floats | float = math.inf
     unit: float = 1.0
 
     def scaled(self) -> Problem:
@@ -110,6 +118,10 @@ class Problem:
     def above(self) -> Floats:
         return np.minimum(self.ceiling - self.values, self.cap)
 
+    def most_of(self, columns: Ints) -> Floats:
+        """What some fine cells can be at most."""
+        return np.broadcast_to(np.asarray(self.most, float), (self.system.columns,))[columns]
+
     def lacking(self, reach: Floats, slack: float = 1e-6) -> Bools:
         """Targets that the moves down and up so far leave without what is asked."""
         given = self.targets.given(self.base + reach[0], self.base + reach[1], slack)
@@ -154,7 +166,7 @@ def priced(values: Floats, costs: str | ArrayLike) -> Floats:
     return np.asarray(np.maximum(found, 1e-6 * least))
 
 
-def some_table(system: System, values: Floats, whole: bool, least: float, most: float) -> Floats:
+def some_table(system: System, values: Floats, whole: bool, least: float, most: Any) -> Floats:
     """Fine cells that add up to the values: theirs where they are printed, else any.
 
     Not of whole numbers where no such table was found within the limit.

@@ -47,7 +47,7 @@ class Space:
         shown = self.row_of >= 0
         cap = problem.cap
         self.below = base - problem.least
-        self.above = np.minimum(problem.most - base, cap)
+        self.above = np.minimum(problem.most_of(self.columns) - base, cap)
         at = self.row_of[shown]
         self.below[shown] = np.minimum(self.below[shown], values[at] - problem.floor[at])
         self.above[shown] = np.minimum(self.above[shown], problem.ceiling[at] - values[at])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from contextlib import suppress as suppress_error
@@ -101,6 +102,7 @@ def suppress(
     *,
     floor: ArrayLike = 0.0,
     ceiling: ArrayLike = math.inf,
+    most: ArrayLike = math.inf,
     whole: bool = True,
     costs: str | ArrayLike = "value",
     must: ArrayLike | None = None,
@@ -119,7 +121,8 @@ def suppress(
 
     `primary` are the secret cells, `hidden` others that are hidden anyway, `must` those that are to
     be published; all as masks or row numbers. `floor` and `ceiling` are what everybody knows of a
-    hidden cell: where zeros are printed, a floor of 1, and zeros stay. `costs` is "value", "one",
+    hidden cell: where zeros are printed, a floor of 1, and zeros stay. `most` is the same of fine
+    cells: 0 where nobody can be. `costs` is "value", "one",
     "log" or an array: cells that last year were hidden can be made cheaper there. Each of
     `intruders` knows some rows; his own are not kept from him.
 
@@ -146,8 +149,8 @@ def suppress(
         secret = np.flatnonzero(_mask(system, primary, "primary"))
         protection = Protection.widths(secret, np.asarray(values, float)[secret], 1.0)
     problem = _problem(
-        system, values, protection, primary, floor, ceiling, whole, costs, must, hidden, intruders,
-        fine,
+        system, values, protection, primary, floor, ceiling, most, whole, costs, must, hidden,
+        intruders, fine,
     )  # fmt: skip
     for name, value, known in (
         ("guarantee", guarantee, ("width", "unique")),
@@ -184,7 +187,7 @@ def suppress(
 
 def _problem(
     system: System, values: ArrayLike, protection: Protection, primary: ArrayLike,
-    floor: ArrayLike, ceiling: ArrayLike, whole: bool, costs: str | ArrayLike,
+    floor: ArrayLike, ceiling: ArrayLike, most: ArrayLike, whole: bool, costs: str | ArrayLike,
     must: ArrayLike | None, hidden: ArrayLike | None, intruders: Sequence[Sequence[int]],
     fine: ArrayLike | None,
 ) -> Problem:  # fmt: skip
@@ -197,6 +200,9 @@ def _problem(
     secret, kept = _mask(system, primary, "primary"), _mask(system, hidden, "hidden")
     low = np.broadcast_to(np.asarray(floor, np.float64), value.shape)
     high = np.broadcast_to(np.asarray(ceiling, np.float64), value.shape)
+    room = np.broadcast_to(np.asarray(most, np.float64), (system.columns,))
+    if (room == 0).any():  # a cell of nobody but those who cannot be is no cell to hide
+        high = np.where(system.sums @ (room > 0).astype(float) == 0, 0.0, high)
     shown = _mask(system, must, "must")
     out = secret | kept
     price = priced(value, costs)
@@ -205,11 +211,21 @@ def _problem(
     needed = targets.needs() > 0
     rows = targets.rows[needed & (targets.rows < system.cells)]
     table = np.asarray(fine, np.float64) if fine is not None else None
-    table = some_table(system, value, whole, 0.0, math.inf) if table is None else table
+    table = some_table(system, value, whole, 0.0, room) if table is None else table
     _check(system, table, value)
     known = tuple(np.unique(np.asarray(rows, np.int64)) for rows in intruders)
     problem = Problem(
-        system, value, table, targets, secret, np.where(out, 0.0, price), low, high, known, whole
+        system,
+        value,
+        table,
+        targets,
+        secret,
+        np.where(out, 0.0, price),
+        low,
+        high,
+        known,
+        whole,
+        most=room if np.isfinite(room).any() else math.inf,
     )
     for wrong, said in (
         (secret & shown, "is secret and must be published; take it from one of the two"),
@@ -309,6 +325,7 @@ def _result(
         problem.system, values, hidden,
         floor=problem.floor * unit, ceiling=problem.ceiling * unit, whole=problem.whole,
     )  # fmt: skip
+    printed = dataclasses.replace(printed, most=problem.most)
     masked = Masked(
         problem.system,
         np.where(hidden, np.nan, values),
@@ -354,7 +371,8 @@ def _judged(search: Search) -> tuple[Audit, list[str]]:
     if rest := int((linear & ~whole).sum()) if problem.whole else len(linear):
         said.append(_proven(rest, "linear bounds"))
     low, high = problem.unit * (problem.base + search.witnesses.reach(whole=problem.whole))
-    return Audit(safe, nothing, linear, whole & problem.whole, low, high), said
+    far = np.full(len(nothing), math.inf)  # bounds are not sought
+    return Audit(safe, nothing, linear, whole & problem.whole, low, high, -far, far), said
 
 
 def _proven(number: int, how: str) -> str:

@@ -41,7 +41,10 @@ class Touching:
         self.columns = np.flatnonzero((rows < 0) | ~shut[rows])
         rows = rows[self.columns]
         base = problem.fine[self.columns]
-        below, above = base - problem.least, np.minimum(problem.most - base, problem.cap)
+        below, above = (
+            base - problem.least,
+            np.minimum(problem.most_of(self.columns) - base, problem.cap),
+        )
         shown = rows >= 0
         below[shown] = np.minimum(below[shown], problem.below[rows[shown]])
         above[shown] = np.minimum(above[shown], problem.above[rows[shown]])

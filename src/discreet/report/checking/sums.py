@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,6 @@ from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
 
 Floats = NDArray[np.float64]
-Impossible = Mapping[tuple[str, ...], Iterable[tuple[int, ...]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +88,6 @@ def by_sums(
     joint: Joint,
     *,
     width: float | None = None,
-    impossible: Impossible | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
 ) -> tuple[list[Finding], float]:
@@ -105,7 +103,7 @@ def by_sums(
     whole = all(table.said["whole"] for table in joint.tables)
     if whole:
         lower[targets] = np.maximum(lower[targets], _floor(joint, targets))
-    most: Any = np.where(system.closed(impossible), 0.0, math.inf) if impossible else math.inf
+    most: Any = np.where(system.closed, 0.0, math.inf) if system.closed.any() else math.inf
     wanted, forgiven = _wanted(joint, targets, width, whole, upper)
     try:
         printed = Printed(system, lower, upper, whole, most=most)

@@ -1,0 +1,90 @@
+"""What is out of a sheet: its true values, or behind a mask the least and the most they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.decision.batch.case import SheetCase
+from discreet.decision.law.verdict import Reason, Verdict
+from discreet.errors import InconsistentRelease
+from discreet.masks.mechanism import mechanism
+from discreet.sheets.sheet import Status
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+NEAR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Behind:
+    """A sheet that is out rounded or perturbed: each value lies between `low` and `high`.
+
+    `method` is how it was made, and `known` whether that is all that follows from it.
+    """
+
+    low: Floats
+    high: Floats
+    method: str
+    known: bool
+
+
+Out = Mapping[str, "Floats | Behind"]  # by the names of sheets; nan where nothing is printed
+
+
+def out_of(values: Floats, said: Mapping[str, Any]) -> Floats | Behind:
+    """What a release that is out tells of a sheet, by what its manifest says of the table.
+
+    >>> rounded = {"exact": False, "whole": True, "method": "controlled rounding"}
+    >>> found = out_of(np.array([9.0, 12.0]), rounded | {"parameters": {"base": 3}})
+    >>> found.low.tolist(), found.high.tolist()
+    ([7.0, 10.0], [11.0, 14.0])
+    """
+    if said["exact"]:
+        return values
+    method, parameters, whole = said["method"], said["parameters"], bool(said["whole"])
+    how = mechanism(method, parameters, whole=whole)
+    low, high = np.zeros(values.shape), np.full(values.shape, np.inf)
+    shown = ~np.isnan(values)
+    if how is not None:
+        low[shown], high[shown] = how.ends(values[shown], whole=whole)
+    known = "rounding" in method or parameters.get("silent") is True
+    return Behind(low, high, str(method), known)
+
+
+def as_it_is(one: Floats | Behind | None, shape: tuple[int, ...]) -> Bools:
+    """The cells of a sheet that is out whose true values are known."""
+    if one is None:
+        return np.ones(shape, bool)
+    return np.zeros(shape, bool) if isinstance(one, Behind) else ~np.isnan(one)
+
+
+def ends(case: SheetCase, out: Out) -> tuple[Floats, Floats]:
+    """Between what all rows of a case lie, by the sheets that are out rounded."""
+    low, high = np.zeros(case.cells.printed), np.full(case.cells.printed, np.inf)
+    for sheet, rows in zip(case.system.sheets, case.system.places, strict=True):
+        one = out.get(sheet.name) if sheet.status is Status.OUT else None
+        if not isinstance(one, Behind):
+            continue
+        at, truth = rows.ravel(), case.values[rows.ravel()]
+        off = (truth < one.low.ravel() - NEAR) | (truth > one.high.ravel() + NEAR)
+        if off.any():
+            raise InconsistentRelease(
+                f"{case.named(int(at[off][0]))} is out by {one.method}, and is not what these data "
+                "would give; name the data that it was made of."
+            )
+        np.maximum.at(low, at, one.low.ravel())
+        np.minimum.at(high, at, one.high.ravel())
+    return low, high
+
+
+def unknown(out: Out) -> Iterator[Reason]:
+    """A doubt where it is not known what follows from a sheet that is out."""
+    for name, one in out.items():
+        if isinstance(one, Behind) and not one.known:
+            text = f"table {name} is out by {one.method}; what its noise tells is not judged."
+            yield Reason("tables that are out", Verdict.REVIEW, text)

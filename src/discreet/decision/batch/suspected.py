@@ -1,0 +1,192 @@
+"""What the data look like and nobody stated: variables that lie within others, or nearly so.
+
+An intruder may know it. So sheets are judged without it and with it, and the stricter verdict
+counts. What chance hardly explains is judged as if it were known; a weaker sign leaves a doubt.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.codebook import Variable
+from discreet.decision.law.verdict import Reason, Verdict, worst
+from discreet.sheets.joined import variables_of
+from discreet.sheets.records import Records
+from discreet.sheets.sheet import Sheet
+
+Bools = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+NAME = "found in the data"
+SURPRISE = 7.0  # chance shows less than this once in e^7 times
+APART = 0.05  # of all people may be outside of where their category lies
+NAMED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Suspicion:
+    """Two variables of which nobody has the `empty` pairs; `sure` if chance does not explain it.
+
+    `inner` is the one that lies within the other, if one does, but for `exceptions` people.
+    """
+
+    variables: tuple[Variable, Variable]
+    empty: Bools
+    sure: bool
+    inner: int | None = None
+    exceptions: int = 0
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.variables[0].name, self.variables[1].name
+
+    def __str__(self) -> str:
+        a, b = self.names
+        if self.inner is None:
+            said = f"{a} and {b} look like codings of one thing"
+        else:
+            inside, outside = (a, b) if self.inner == 0 else (b, a)
+            but = f" but for {self.exceptions:,} of all people" if self.exceptions else ""
+            said = f"{inside} looks as if it lay within {outside}{but}"
+        return f"{said}: nobody has {int(self.empty.sum()):,} of their combinations"
+
+    @property
+    def line(self) -> str:
+        """How a person says so."""
+        if self.inner is not None and not self.exceptions:
+            inside, outside = self.names[self.inner], self.names[1 - self.inner]
+            return (
+                f'within = "{outside}" for {inside} in the codebook, or list both as one hierarchy'
+            )
+        a, b = self.variables
+        i, j = np.argwhere(self.empty)[0]
+        return f'--impossible "{a.name}={a.categories[i]}, {b.name}={b.categories[j]}" and so on'
+
+
+def suspicions(records: Records, sheets: Iterable[Sheet]) -> tuple[Suspicion, ...]:
+    """Of each pair of variables that sheets show, and of which nothing is stated or denied."""
+    known = variables_of(sheets)
+    denied = {frozenset(c.names) for c in records.table.codings if c.denied}
+    found_there = {frozenset(c.names) for c in records.table.codings}
+    stated = {frozenset(names) for names in records.impossible if len(names) == 2} - found_there
+    found = []
+    for one, other in combinations(sorted(known), 2):
+        pair = frozenset((one, other))
+        if pair in denied | stated or not records.find:
+            continue
+        table = records.table.margin([one, other])
+        size = table.variables[1].size
+        counts = np.bincount(
+            table.codes[:, 0].astype(np.int64) * size + table.codes[:, 1],
+            table.counts,
+            table.variables[0].size * size,
+        )
+        suspicion = _suspicion(
+            (table.variables[0], table.variables[1]),
+            counts.astype(np.int64).reshape(-1, size),
+            pair in found_there,
+        )
+        found += [suspicion] if suspicion else []
+    return tuple(found)
+
+
+def _suspicion(
+    variables: tuple[Variable, Variable], counts: Counts, found: bool
+) -> Suspicion | None:
+    """What the counts of two variables look like."""
+    empty = (counts == 0) & (counts.sum(1) > 0)[:, None] & (counts.sum(0) > 0)[None]
+    if not empty.any():
+        return None
+    inner, exceptions = None, 0
+    for axis in (0, 1):
+        across = counts if axis == 0 else counts.T
+        apart = int(across.sum() - across.max(1).sum())
+        if _nested_surprise(across, apart) >= SURPRISE and apart <= APART * counts.sum():
+            inner, exceptions = axis, apart
+            break
+    if inner is None and not found and _coding_surprise(counts) < SURPRISE:
+        return None
+    return Suspicion(variables, empty, found, inner, exceptions)
+
+
+def _nested_surprise(counts: Counts, apart: int) -> float:
+    """-log of the chance that so many people are where most of their row are, or more."""
+    total = int(counts.sum())
+    shares = counts.sum(0)[counts.sum(0) > 0] / total
+    if len(shares) < 2:
+        return 0.0
+    rows = counts.max(1)[counts.sum(1) > 0]
+    alike = np.log(shares)[None] * rows[:, None]
+    top = alike.max(1)
+    logs = top + np.log(np.exp(alike - top[:, None]).sum(1))
+    ways = math.lgamma(total + 1) - math.lgamma(apart + 1) - math.lgamma(total - apart + 1)
+    return float(-logs.sum() - ways)
+
+
+def _coding_surprise(counts: Counts) -> float:
+    """The same for two codings of one thing: a and b categories in a + b - 1 pairs or fewer."""
+    first, second = counts.sum(1), counts.sum(0)
+    a, b, pairs = int((first > 0).sum()), int((second > 0).sum()), int((counts > 0).sum())
+    total = float(counts.sum())
+    if pairs >= a * b or pairs > a + b - 1:
+        return 0.0
+    held = float((np.outer(first, second) * (counts > 0)).sum()) / total
+    ways = math.lgamma(a * b + 1) - math.lgamma(pairs + 1) - math.lgamma(a * b - pairs + 1)
+    return -total * math.log(held / total) - ways
+
+
+def supposing(records: Records, found: Sequence[Suspicion]) -> Records:
+    """The records, where what was found is impossible as if somebody had stated it."""
+    table, impossible = records.table, dict(records.impossible)
+    for one in found:
+        a, b = one.variables
+        table = table.excluding(
+            {a.name: a.categories[i], b.name: [b.categories[j] for j in np.flatnonzero(row)]}
+            for i, row in enumerate(one.empty)
+            if row.any()
+        )
+        names = tuple(name for name in records.table.names if name in one.names)
+        shut = np.argwhere(one.empty if names == one.names else one.empty.T)
+        before = np.asarray(impossible.get(names, np.zeros((0, 2))), np.int64).reshape(-1, 2)
+        impossible[names] = np.unique(np.vstack([before, shut]), axis=0)
+    return dataclasses.replace(records, table=table, impossible=impossible)
+
+
+def worlds(found: Sequence[Suspicion], sheets: Iterable[Sheet]) -> list[tuple[Suspicion, ...]]:
+    """What an intruder may know who knows of these sheets: what is sure, then all of it."""
+    shown = variables_of(sheets).keys()
+    own = tuple(one for one in found if shown >= {*one.names})
+    sure = tuple(one for one in own if one.sure)
+    return [known for known in dict.fromkeys((sure, own)) if known]
+
+
+def stricter(
+    stated: Sequence[Reason], supposed: Sequence[Reason], found: Sequence[Suspicion]
+) -> list[Reason]:
+    """The reasons with the graver verdict; where that is what was found, the first says so."""
+    plain, graver = _verdict(stated), _verdict(supposed)
+    if all(not one.sure for one in found) and graver is Verdict.FAIL:
+        graver = Verdict.REVIEW
+    if graver.rank <= plain.rank:
+        return [*stated]
+    seen = "; ".join(str(one) for one in found[:NAMED])
+    if len(found) > NAMED:
+        seen += f"; and {len(found) - NAMED:,} more such pairs"
+    against = next(r for r in supposed if r.verdict is _verdict(supposed))
+    lines = "; ".join(dict.fromkeys(one.line for one in found[:NAMED]))
+    text = (
+        f"{seen}. To somebody who knows that, the tables tell more: {against.text} Say {lines}, if "
+        "it is so, and tables are made for it; if these combinations can occur, say --impossible "
+        "none."
+    )
+    return [Reason(NAME, graver, text, against.cells), *stated]
+
+
+def _verdict(reasons: Sequence[Reason]) -> Verdict:
+    return worst(reason.verdict for reason in reasons)

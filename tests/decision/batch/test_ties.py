@@ -1,0 +1,270 @@
+"""What ties tables together: variables within others, codings, measures that add up.
+
+The oracle shares no code with the program: it lists the combinations that the records can have and
+bounds each hidden cell by linear programs.
+"""
+
+import dataclasses
+import re
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+
+from discreet.data.codebook import Codebook
+from discreet.decision.batch.judge import judge_batch
+from discreet.decision.batch.masking import mask
+from discreet.decision.batch.out import out_of
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
+from discreet.errors import InconsistentRelease
+from discreet.sheets.grouping import Grouping
+from discreet.sheets.records import Records
+from discreet.sheets.released import read_manifest, read_released
+from discreet.sheets.sheet import COUNT, Measure, Sheet, Status
+from discreet.table.microdata import Microdata
+
+PASS, REVIEW, FAIL = Verdict.PASS, Verdict.REVIEW, Verdict.FAIL
+TURNOVER = Measure("Turnover")
+OWN = ("District", "Sector", "Size")
+BATCHES = (
+    (("Region",), ("District",)),
+    (("Region", "Sector"), ("District", "Sector")),
+    (("Region", "Sector"), ("District", "Size")),
+    (("Region", "District"), ("District", "Sector")),
+)
+
+
+def firms(seed, number=None):
+    """Firms in districts that lie within regions."""
+    rng = np.random.default_rng(seed)
+    many, districts = number or int(rng.integers(40, 120)), int(rng.integers(4, 8))
+    regions = int(rng.integers(2, 4))
+    home = np.r_[np.arange(regions), rng.integers(0, regions, districts - regions)]
+    district = rng.choice(districts, many, p=rng.dirichlet(np.full(districts, 2.0)))
+    return pd.DataFrame(
+        {
+            "Region": [f"R{home[d]}" for d in district],
+            "District": [f"D{d}" for d in district],
+            "Sector": [f"S{s}" for s in rng.integers(0, 3, many)],
+            "Size": [f"Z{z}" for z in rng.integers(0, 3, many)],
+            "Turnover": np.rint(rng.lognormal(4, 1, many)) + 1,
+        }
+    )
+
+
+def tables(frame, shown, measures=(TURNOVER,), **stated):
+    """Records and a table of each measure for each set of variables."""
+    book = {name: {"within": outer} for name, outer in stated.items()}
+    people = Microdata.read(frame, records=True, codebook=Codebook.of(book) if book else None)
+    names = [n for n in frame.columns if any(n in own for own in shown)]
+    records = Records.read(people, variables=names, measures=measures)
+    sheets = [
+        Sheet(f"{measure}, {own}", tuple(Grouping.of(records.variable(n)) for n in own), measure)
+        for measure in measures
+        for own in shown
+    ]  # fmt: skip
+    return records, sheets
+
+
+def narrow(frame, shown, policy):
+    """Hidden sums that the printed ones tell too closely, to who knows where districts lie."""
+    region = dict(zip(frame.District, frame.Region, strict=True))
+    domains = [sorted(set(frame[name])) for name in OWN]
+    fine = [dict(zip(OWN, at, strict=True)) for at in product(*domains)]
+    fine = [at | {"Region": region[at["District"]]} for at in fine]
+    rows, sides, hidden = [], [], []
+    for sheet, values in shown:
+        for at in np.ndindex(values.shape):
+            labels = {g.name: g.labels[i] for g, i in zip(sheet.groupings, at, strict=True)}
+            labels = {name: one for name, one in labels.items() if one != "Total"}
+            row = [float(all(cell[n] == one for n, one in labels.items())) for cell in fine]
+            if np.isnan(values[at]):
+                hidden.append((labels, row))
+            else:
+                rows, sides = [*rows, row], [*sides, values[at]]
+    found = []
+    for labels, row in hidden:
+        own = frame
+        for name, one in labels.items():
+            own = own[own[name] == one]
+        largest = np.sort(own.Turnover.to_numpy())[::-1]
+        total = largest.sum()
+        need = policy.contributors.p / 100 * largest[:1].sum() - largest[2:].sum()
+        if 0 < len(largest) < policy.contributors.least:
+            need = max(need, policy.contributors.range / 100 * total)
+        if need > 0:
+            low = linprog(row, A_eq=rows, b_eq=sides, method="highs")
+            high = linprog([-x for x in row], A_eq=rows, b_eq=sides, method="highs")
+            top = -high.fun if high.status == 0 else np.inf
+            if low.fun > total - need + 1e-3 or top < total + need - 1e-3:
+                found.append(labels)
+    return found
+
+
+@pytest.mark.parametrize("stated", [{}, {"District": "Region"}])
+def test_sums_by_a_variable_and_by_one_within_it_are_hidden_together(stated):
+    """Six of twenty such masks told a firm's sum before, and were PASS."""
+    policy = Policy.of({"contributors.alone": False})
+    for seed in range(6):
+        frame = firms(seed)
+        made = mask(*tables(frame, BATCHES[seed % len(BATCHES)], **stated), policy)
+        assert made.verdict is PASS, seed
+        assert not narrow(frame, made.shown(), policy), seed
+
+
+def test_two_codings_of_one_number_are_one_variable():
+    """Those of size 10 are in the first class of one coding and in the second of the other."""
+    size = np.repeat([3, 7, 10, 14, 18, 25], [27, 24, 2, 27, 24, 21])
+    ten = np.where(size < 10, "under 10", np.where(size < 20, "10 to 19", "20 and over"))
+    eleven = np.where(size < 11, "under 11", np.where(size < 20, "11 to 19", "20 or more"))
+    frame = pd.DataFrame({"Size10": ten, "Size11": eleven, "Turnover": 10.0 + np.arange(len(size))})
+    records, sheets = tables(frame, (("Size10",), ("Size11",)))
+    batch = judge_batch(records, sheets)
+    assert [one.verdict for one in batch.each] == [PASS, PASS]
+    assert batch.together.verdict is FAIL  # the two firms are the difference of two printed sums
+    made = mask(records, sheets)
+    assert made.verdict is PASS
+    assert made.hidden >= 2
+
+
+def amounts(number=50):
+    rng = np.random.default_rng(1)
+    domestic = np.rint(rng.lognormal(4, 1, number))
+    export = np.rint(rng.lognormal(3, 1, number) * (rng.random(number) < 0.5))
+    turnover = domestic + export
+    return pd.DataFrame(
+        {
+            "R": rng.integers(0, 4, number).astype(str),
+            "S": rng.integers(0, 4, number).astype(str),
+            "Turnover": turnover,
+            "Domestic": domestic,
+            "Export": export,
+            "Tax": np.rint(turnover / 4),
+            "Other": rng.lognormal(3, 1, number).round(2),
+            "Weight": rng.choice([2.0, 3.0], number),
+            "Flag": rng.integers(0, 2, number).astype(float),
+            "Fee": 5.0,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("measures", "tied"),
+    [
+        (("Turnover", "Domestic", "Export"), {"Turnover", "Domestic", "Export"}),
+        (("Turnover", "Tax"), {"Turnover", "Tax"}),
+        (("Turnover", "Domestic", "Other"), None),
+        ((None, ":Weight"), {"count", "Weight"}),
+        (("Turnover", "Turnover:Weight"), {"Turnover", "Weight"}),
+        ((None, "Flag"), {"Flag", "count"}),
+        ((None, "Fee"), {"Fee", "count"}),
+        ((None, "Turnover"), None),
+    ],
+)
+def test_measures_that_tell_of_each_other_are_review_until_a_person_speaks(measures, tied):
+    """Each measure is judged by itself: Turnover - Domestic is a hidden Export."""
+    both = []
+    for one in measures:
+        value, _, weight = (one or "").partition(":")
+        both.append(Measure(value or None, weight or None))
+    records, sheets = tables(amounts(), (("R", "S"),), tuple(both))
+    policy = Policy.of({"attribute.check": False, "contributors.alone": False})
+    made = mask(records, sheets, policy)
+    told = [reason for reason in made.judged.reasons if reason.rule == "measures together"]
+    assert made.verdict is (REVIEW if tied else PASS)
+    assert bool(told) == bool(tied)
+    if tied:
+        assert all(f'"{name}"' in told[0].text for name in tied)
+        spoken = dataclasses.replace(records, independent=(frozenset(tied),))
+        made = mask(spoken, sheets, policy)
+        assert made.verdict is PASS
+        assert "As was stated" in made.said[-1]
+
+
+@pytest.mark.parametrize(("zeros", "hidden"), [(True, True), (False, False)])
+def test_a_printed_zero_tells_what_each_of_a_few_has(zeros, hidden):
+    """Two firms are in R1, S0 and have 0 each; in R0, S1 nobody is, and its 0 can be printed."""
+    rows = [("R0", "S0", 30.0), ("R1", "S1", 40.0), ("R2", "S0", 50.0), ("R2", "S1", 60.0)] * 5
+    frame = pd.DataFrame([*rows, *[("R1", "S0", 0.0)] * 2], columns=["R", "S", "Turnover"])
+    records, sheets = tables(frame, (("R", "S"),))
+    policy = Policy.of({"contributors.zeros": zeros, "contributors.p": 0.0})
+    made = mask(records, sheets, policy)
+    assert made.verdict is PASS
+    (sheet, values) = made.shown()[0]
+    cells = dict(zip(sheet.labels(), values.ravel().tolist(), strict=True))
+    assert np.isnan(cells["R1", "S0"]) == hidden
+    assert judge_batch(records, sheets, policy).verdict is (FAIL if zeros else PASS)
+
+
+def test_what_cannot_be_kept_from_a_contributor_is_named_and_the_rest_is_hidden():
+    """950 and 50 are all of region A: who has 950 knows that the total is no less."""
+    rows = [("A", "a", 950.0), ("A", "b", 50.0)]
+    rows += [(r, s, 10.0 + i) for r in "BC" for i, s in enumerate("ababcdcd")]
+    records, sheets = tables(pd.DataFrame(rows, columns=["R", "S", "Turnover"]), (("R", "S"),))
+    made = mask(records, sheets)
+    assert made.verdict is REVIEW
+    against = [r for r in made.judged.reasons if r.verdict is REVIEW]
+    assert "A of table" in against[0].text
+    assert all("contributors.alone = false" in reason.text for reason in against)
+    assert np.isnan(made.shown()[0][1][1, :3]).all()
+    assert mask(records, sheets, Policy.of({"contributors.alone": False})).verdict is PASS
+
+
+def test_a_rounded_release_says_intervals(tmp_path):
+    """Its multiples were taken for the truth, so that every primary cell of it blocked a batch."""
+    frame = firms(7, 80)
+    records, sheets = tables(frame, (("Region", "Sector"), ("District",)))
+    policy = Policy.of({"contributors.alone": False})
+    made = mask(records, sheets[:1], policy, method="round", base=200, seed=1)
+    made.write(tmp_path / "out", force=True)
+    earlier = read_released(tmp_path / "out", records.variables)
+    (table,) = read_manifest(tmp_path / "out")["tables"]
+    sheet = dataclasses.replace(earlier.sheets[0], status=Status.OUT, name="out")
+    told = out_of(earlier.values[0], table)
+    assert (told.high - told.low > 0).all()
+    as_truth = judge_batch(records, [sheets[1], sheet], policy, out={"out": earlier.values[0]})
+    rounded = judge_batch(records, [sheets[1], sheet], policy, out={"out": told})
+    assert as_truth.together.verdict is FAIL
+    assert "is shown" in as_truth.together.reasons[0].text
+    assert rounded.together.verdict is rounded.each[0].verdict
+    other = dataclasses.replace(told, low=told.low + 1e6, high=told.high + 1e6)
+    with pytest.raises(InconsistentRelease, match="name the data that it was made of"):
+        judge_batch(records, [sheets[1], sheet], policy, out={"out": other})
+
+
+def test_rounded_cells_that_follow_are_said_with_what_follows():
+    """7,445 to 7,445 was said where 7,401 to 7,599 follows."""
+    for seed in range(9):
+        records, sheets = tables(firms(seed), BATCHES[seed % 4])
+        made = mask(records, sheets, method="round", base=10, seed=1)
+        for reason in made.judged.reasons:
+            if "to within" in reason.text:
+                low, high = re.findall(r"to within ([\d,.]+) to ([\d,.]+)", reason.text)[0]
+                apart = float(high.replace(",", "").rstrip(".")) - float(low.replace(",", ""))
+                assert 9 <= apart <= 200
+                return
+    raise AssertionError("nothing follows")
+
+
+def test_it_is_said_which_limit_is_in_the_way():
+    records, sheets = tables(firms(1), (("Region", "Sector"), ("Size",)), (COUNT,))
+    policy = Policy.of({"published.least": 0, "small.width": 0})
+    whole = judge_batch(records, sheets, policy, effort=1e-5)
+    texts = [r.text for r in whole.together.reasons if r.rule == "tables together"]
+    assert texts
+    assert "combinations, and 1 can be listed" in texts[0]
+
+
+def test_a_filter_is_judged_as_it_is_printed():
+    """Nobody prints who else is in R1; with the other regions shown one would be alone."""
+    rows = [("R0", s) for s in "ab" for _ in range(20)] + [("R1", "a")] * 20 + [("R1", "b")]
+    records, _ = tables(pd.DataFrame(rows, columns=["R", "S"]), (("R",), ("S",)), (COUNT,))
+    r, s = records.variables
+    one = Sheet("1", (Grouping.of(s),), where=(Grouping.only(r, ["R0"]),))
+    policy = Policy.of({"attribute.check": False, "published.least": 0})
+    assert judge_batch(records, [one], policy).verdict is PASS
+    two = Sheet("2", (Grouping.of(s),))
+    assert judge_batch(records, [one, two], policy).verdict is FAIL  # 21 - 20 in b
