@@ -55,7 +55,7 @@ class Finding:
     def said(self) -> str:
         whom = ", ".join(f"{c}={'|'.join(sorted(s))}" for c, s in self.cell.items()) or "all"
         value, weight = self.measure
-        what = value or ("weights" if weight else "counts")
+        what = f"{value or 'counts'}{' weighted' if weight else ''}"
         return (
             f"[{self.step}{'+alone' * self.alone}] {what}: {self.rule}: {whom} is "
             f"{self.guarded.value:g}, known to lie in [{self.low:.6g}, {self.high:.6g}], promised "
@@ -113,12 +113,9 @@ class Auditor:
     def _steps(self) -> list[str]:
         """Those that make a difference here."""
         steps = ["plain", "stated", "nested"]
-        counts, weighted = COUNT in self.measures, (None, "Weight") in self.measures
-        values = {value for value, _ in self.measures if value}
-        equal = counts and weighted and self.batch.weights_equal is not None
-        if equal or {"Turnover", "Domestic", "Export"} <= values:
+        if self._ties(self.measures, 1):
             steps.append("equation")
-        if counts and values:
+        if COUNT in self.measures and any(value for value, _ in self.measures):
             steps.append("empty")
         return steps
 
@@ -190,8 +187,8 @@ class Auditor:
         """Fine cell by fine cell: turnover is domestic and export, a weight times people."""
         found = []
         parts = [{("Turnover", None): 1.0, ("Domestic", None): -1.0, ("Export", None): -1.0}]
-        if self.batch.weights_equal:
-            parts.append({(None, "Weight"): 1.0, COUNT: -self.batch.weights_equal})
+        if equal := self.batch.weights_equal:
+            parts += [{(v, "Weight"): 1.0, (v, None): -equal} for v in (None, "Turnover")]
         for tie in parts:
             if set(tie) <= set(measures):
                 for cell in range(cells):
@@ -218,9 +215,10 @@ class Auditor:
         hidden: dict[int, list[Shown]] = {}
         for line in self.shown:
             if line.table.measure == measure and line.low < line.high:
-                names, own = self.rules.contributions(measure, self.batch.people(line.cell))
+                names, _ = self.rules.contributions(measure, self.batch.people(line.cell))
                 if len(names) == 1:
-                    told = Shown(line.table, line.cell, float(own[0]), float(own[0]))
+                    value = float(self.rules.amounts(measure)[self.batch.people(line.cell)].sum())
+                    told = Shown(line.table, line.cell, value, value)
                     hidden.setdefault(int(names[0]), []).append(told)
         before = {(f.measure, f.rule, frozenset(f.cell.items())) for f in found.findings}
         for who, known in hidden.items():

@@ -24,7 +24,7 @@ FAMILIES = {
     "place": ("Region", "District", "Town"),
     "size": ("Size10", "Size11"),
     "age": ("Age5", "Age10", "Age"),
-    "sector": ("Sector",),
+    "sector": ("Sector", "Group"),
     "sex": ("Sex",),
     "ill": ("Ill",),
 }
@@ -78,8 +78,9 @@ class Batch:
         """What is published: counts, sums, ..."""
         names = {
             "counts": any(t.value is None and t.weight is None for t in self.tables),
-            "weighted": any(t.weight for t in self.tables),
-            "sums": any(t.value for t in self.tables),
+            "weighted counts": any(t.weight and not t.value for t in self.tables),
+            "sums": any(t.value and not t.weight for t in self.tables),
+            "weighted sums": any(t.value and t.weight for t in self.tables),
         }
         parts = len({t.value for t in self.tables if t.value}) > 1
         return "+".join(name for name, there in names.items() if there) + " that add up" * parts
@@ -206,7 +207,8 @@ def draw(seed: int) -> Batch:
     """The batch of a seed."""
     rng = np.random.default_rng([32, seed])
     kind = rng.choice(
-        ["counts", "sums", "add up", "weighted", "mixed"], p=[0.35, 0.3, 0.13, 0.12, 0.1]
+        ["counts", "sums", "add up", "weighted", "weighted sums", "mixed"],
+        p=[0.33, 0.3, 0.12, 0.09, 0.06, 0.1],
     )
     roots = _roots(rng)
     data = _records(rng, roots)
@@ -244,7 +246,7 @@ def _roots(rng: np.random.Generator) -> dict[str, list[dict[str, str]]]:
         "place": place,
         "size": [{"Size10": _class(s, ten), "Size11": _class(s, eleven)} for s in STAFF],
         "age": [{"Age": str(a), "Age5": _class(a, five), "Age10": _class(a, tens)} for a in AGES],
-        "sector": [{"Sector": sector} for sector in SECTORS],
+        "sector": [{"Sector": sector, "Group": group} for sector, group in SECTORS.items()],
         "sex": [{"Sex": sex} for sex in ("f", "m")],
         "ill": [{"Ill": ill} for ill in ("no", "yes")],
     }
@@ -324,9 +326,11 @@ def _tables(rng: np.random.Generator, data: pd.DataFrame, kind: str) -> tuple[As
         elif kind == "add up":
             value = ("Turnover", "Domestic", "Export")[number % 3]
             measure = {"value": value, "holding": holding}
+        elif kind == "weighted sums" and number % 2:
+            measure = {"value": "Turnover", "weight": "Weight", "holding": holding}
         else:
             measure = {"value": "Turnover", "holding": holding}
-        if kind in ("add up", "weighted") and number and rng.random() < 0.7:
+        if kind in ("add up", "weighted", "weighted sums") and number and rng.random() < 0.7:
             columns = found[0].columns  # the same lines of another measure
         where = None
         rest = [f for f in FAMILIES if f not in {FAMILY[c] for c in columns} and f != "age"]

@@ -150,8 +150,8 @@ class Rules:
         return np.array([len(data) + codes[n] if n else i for i, n in enumerate(names.tolist())])
 
     def contributions(self, measure, here: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Owners and what each has of a cell, the largest first; nothing is no contribution."""
-        owners, amounts = self._owners(measure)[here], self.amounts(measure)[here]
+        """Owners and what each has of a cell, unweighted, the largest first; nothing is none."""
+        owners, amounts = self._owners(measure)[here], self.amounts((measure[0], None))[here]
         names, place = np.unique(owners, return_inverse=True)
         own = np.bincount(place, amounts, len(names))
         order = np.argsort(-own, kind="stable")
@@ -176,7 +176,7 @@ class Rules:
     def _protected(self, measure, cell, printed, here) -> Iterator[Guarded]:
         policy = self.batch.policy
         names, own = self.contributions(measure, here)
-        least, total = policy["contributors.least"], float(own.sum())
+        least, total = policy["contributors.least"], float(self.amounts(measure)[here].sum())
         firms = len(set(self._owners(measure)[here].tolist()))
         if not len(own):
             if 0 < firms < least and printed:

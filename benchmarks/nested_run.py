@@ -139,7 +139,8 @@ def run(batch: Batch) -> Outcome:
     for name, audit in looked.items():
         outcome.audits[name] = audit.verdict
         outcome.guarded += audit.guarded
-        outcome.wrong[name] = [one.said() for one in audit.findings[:4]]
+        first = {(f.step, f.alone, f.rule == "zeros"): f for f in reversed(audit.findings)}
+        outcome.wrong[name] = [one.said() for one in first.values()]
         outcome.steps[name] = sorted({f.step + "+alone" * f.alone for f in audit.findings})
         if audit.undecided:
             outcome.said[f"{name} undecided"] = audit.undecided[0]
