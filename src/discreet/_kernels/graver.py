@@ -12,12 +12,15 @@ from discreet._kernels.tables import Ints
 
 
 @njit(cache=True, nogil=True)
-def primitives(lines: Any, members: Any, first: int, norm: int, found: Any) -> int:
+def primitives(
+    lines: Any, members: Any, first: int, norm: int, found: Any, most: int
+) -> tuple[int, int]:
     """Moves that start with +1 at cell `first` and are zero before it, of absolute sum `norm`.
 
     lines[c] are the sums of cell c, members[r] its cells. The first sum that is not zero gets a
     cell of the opposite sign, in every way: whatever primitive move is under way, one of its cells
-    is there. Returns how many there are, or -1 if `found` is too short.
+    is there. Returns how many there are and the steps that it took; -1 if `found` is too short, -2
+    after more than `most` steps.
     """
     cells, width = lines.shape
     x, sums = np.zeros(cells, np.int64), np.zeros(len(members), np.int64)
@@ -26,14 +29,17 @@ def primitives(lines: Any, members: Any, first: int, norm: int, found: Any) -> i
     x[first] = 1
     for k in range(width):
         sums[lines[first, k]] += 1
-    off, depth, number, new = width, 1, 0, True
+    off, depth, number, new, steps = width, 1, 0, True, 0
     while depth > 0:
+        steps += 1
+        if steps > most:
+            return -2, steps
         if new:
             new = False
             if off == 0:
                 if depth == norm:
                     if number == len(found):
-                        return -1
+                        return -1, steps
                     put(found[number], x)
                     number += 1
                 at[depth] = members.shape[1]
@@ -68,7 +74,7 @@ def primitives(lines: Any, members: Any, first: int, norm: int, found: Any) -> i
             off += abs(sums[r])
         depth += 1
         new = True
-    return number
+    return number, steps
 
 
 @njit(cache=True, nogil=True)

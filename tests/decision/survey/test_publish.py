@@ -442,6 +442,16 @@ def test_wrong_input_is_one_sentence(areas, line, arguments, says):
     assert result.stdout == ""
 
 
+def test_regret_is_taken_at_the_risk_of_the_plan():
+    """It was 20% whatever the plan allowed; by a ratio it is what the cut takes."""
+    types = [(10, 50, 1 / 3), (10, 200, 1 / 3), (20, 30, 1 / 3)]
+    planned = plan(types, alpha=0.5, beta=1.5, risk=0.3)
+    others = {"cells": planned.under(nonpublication="cells")}
+    assert planned.regret(others).equals(planned.regret(others, risk=0.3))
+    cut = planned.at(ratio=0.5)
+    assert cut.regret(others).equals(planned.regret(others, risk=cut.risk_taken))
+
+
 def test_no_warning_about_a_good_loss():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

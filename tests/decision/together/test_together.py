@@ -264,3 +264,31 @@ def test_what_two_tables_of_a_release_show_is_one_draw(tmp_path: Path) -> None:
     found = dc.office.together(table, [dc.office.Told.read(out, table)])
     chances = weights[found.cells, found.truth] / weights[found.cells].sum(1)
     np.testing.assert_allclose(found.chances, chances, atol=1e-12)
+
+
+def test_a_table_that_was_drawn_tells_the_margins_that_it_keeps(tmp_path: Path) -> None:
+    """It tells nothing else: beside a rounded table, both margins are known exactly."""
+    (tmp_path / "tables.toml").write_text(
+        '[[tables]]\nname = "r"\nrows = ["A"]\nstatus = "out"\n'
+        '[[tables]]\nname = "c"\nrows = ["B"]\nstatus = "out"\n'
+        '[[tables]]\nname = "rc"\nrows = ["A"]\ncolumns = ["B"]\n',
+        encoding="utf-8",
+    )
+    data, out = tmp_path / "cells.csv", tmp_path / "drawn"
+    data.write_text("A,B,n\na,x,1\na,y,4\nb,x,3\nb,y,2\n", encoding="utf-8")
+    words = ["mask", str(data), "--count", "n", "--tables", str(tmp_path / "tables.toml")]
+    words += ["--method", "perturb", "--seed", "1", "--out", str(out)]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    table = dc.load(str(data), count="n")
+    drawn = dc.office.Told.read(out, table)
+    fits = [np.array([k, 5 - k, 4 - k, 1 + k]) for k in range(5)]
+    alone = dc.office.together(table, [drawn, drawn])
+    assert alone.chances.tolist() == pytest.approx([0.2, 0.2])
+    assert not any("two draws" in text for text in alone.said)
+    rounded = dc.office.Told.of_margin(table, "A*B", [0, 3, 3, 3], "random rounding", {"base": 3})
+    both = dc.office.together(table, [drawn, rounded])
+    weights = [
+        np.prod([rounding_law(int(n), 3, v) for n, v in zip(t, [0, 3, 3, 3], strict=True)])
+        for t in fits
+    ]
+    assert both.chances[0] == pytest.approx(weights[1] / sum(weights))

@@ -85,9 +85,14 @@ class Coded:
         A sheet that hides nothing is a margin, of others each cell is told.
         """
         known: dict[tuple[tuple[str, str], ...], Known] = {}
-        margins, total = [], False
+        margins, total, single = list[tuple[str, ...]](), False, set[str]()
         for number in sheets:
             sheet, rows = printed.system.sheets[number], printed.system.places[number].ravel()
+            single |= {
+                self.variable(g.variable, atoms_of(g.members))
+                for g in (*sheet.groupings, *sheet.where)
+                if g.variable.size == 1
+            }
             shown = printed.lower[rows] == printed.upper[rows]
             if shown.all() and exact(sheet):
                 margins.append(self.margin(sheet))
@@ -105,6 +110,7 @@ class Coded:
                 why = PUBLISHED if low == high else HIDDEN
                 most = int(min(high, ENDLESS))
                 known[cell] = Known(cell, int(np.ceil(low)), most, why)
+        margins += [(name,) for name in sorted(single)]  # that all have its only category is told
         wanted = Formula.of([m for m in margins if m], self.table.names)
         tables = [self.table.margin(m) for m in wanted.frontier.margins] if wanted.sets else []
         found = Release(

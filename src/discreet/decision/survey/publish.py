@@ -135,11 +135,16 @@ class Publication(Paged):
         self,
         others: Mapping[str, Publication],
         *,
-        risk: float = 0.2,
+        risk: float | None = None,
         edge: str = "random",
         kind: str = "pandas",
     ) -> Any:
-        """What is suppressed at a risk if the order is that of other losses (Figure 1)."""
+        """What is suppressed at a risk if the order is that of other losses (Figure 1).
+
+        The risk is by default what the rule allows, or what this cut takes by another rule.
+        """
+        if risk is None:
+            risk = self.risk_taken if self.rule.risk is None else self.rule.risk
         orders = {"best": self, **others}
         left = [self.curve(by=other).loss_at(risk, edge=edge) for other in orders.values()]
         more = [share - left[0] for share in left]

@@ -218,9 +218,14 @@ def _copies(told: Sequence[Told]) -> list[str]:
 
 
 def _same(one: Told, other: Told) -> bool:
-    return len(one.sums) == len(other.sums) and all(
-        a.cells == b.cells and a.low == b.low and np.array_equal(a.logs, b.logs)
-        for a, b in zip(one.sums, other.sums, strict=True)
+    by_chance = any(len(sums.logs) > 1 for sums in one.sums)
+    return (
+        by_chance
+        and len(one.sums) == len(other.sums)
+        and all(
+            a.cells == b.cells and a.low == b.low and np.array_equal(a.logs, b.logs)
+            for a, b in zip(one.sums, other.sums, strict=True)
+        )
     )
 
 

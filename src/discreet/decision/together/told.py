@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 EXACT = Mechanism(0, 0)
-SILENT = "drawn given margins that are out: it tells nothing besides them"
+SILENT = "drawn given margins that are out ({}): these are known, and it tells nothing besides"
 GAPS = "how gaps were chosen among others may tell more"
 
 
@@ -111,7 +111,9 @@ class Told(Unpublished):
                         f"what table {sheet.name!r} of {folder.name!r} tells is not known: it was "
                         f"made by {one['method']}."
                     )
-                said.append(SILENT)
+                kept, words = _kept(one["parameters"]["kept"], table)
+                found += kept
+                said.append(words)
                 continue
             system = System.of([sheet])
             rows = cell_rows(system, asked)[system.places[0].ravel()]
@@ -122,6 +124,17 @@ class Told(Unpublished):
 
     def __repr__(self) -> str:
         return f"Told({self.name}: {plural(len(self.sums), 'sum')})"
+
+
+def _kept(formula: str, table: Table) -> tuple[list[Sums], str]:
+    """The true margins that a drawn table keeps, as far as they are of the table's variables."""
+    margins = [[n.strip() for n in term.split("*")] for term in formula.split(" + ")]
+    inside = [tuple(n for n in table.names if n in margin) for margin in margins]
+    found: list[Sums] = []
+    for names in dict.fromkeys(names for names in inside if names):
+        shown = table.margin(names).dense()
+        found += Told.of_margin(table, "*".join(names), shown).sums
+    return found, SILENT.format(formula)
 
 
 def _made(said: Mapping[str, Any], ptable: PTable | None) -> Mechanism | None:
@@ -184,4 +197,5 @@ def seen(told: Sequence[Told], table: Table) -> Seen:
     rows = csr_matrix((np.ones(len(members)), members, start), shape=(len(kept), table.axes.cells))
     low = np.array([one.low for one in kept], np.int64)
     size = np.array([len(one.logs) for one in kept], np.int64)
-    return Seen(rows, low, low + size - 1, np.concatenate([one.logs for one in kept]))
+    logs = np.concatenate([np.zeros(0), *(one.logs for one in kept)])
+    return Seen(rows, low, low + size - 1, logs)

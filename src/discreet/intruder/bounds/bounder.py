@@ -279,7 +279,8 @@ class Bounder:
         return self._part(self.release.names, self.release.formula.sets)
 
     def _named(self, margin: int, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[int]]:
-        inside = self.axes.names_of(margin)
+        """Those of the names that are in it, and their places; of others nothing is known."""
+        inside = tuple(name for name in self.axes.names_of(margin) if name in names)
         return inside, [names.index(name) for name in inside]
 
     def _part(self, names: tuple[str, ...], sets: Iterable[int]) -> Part:

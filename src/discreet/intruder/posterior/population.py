@@ -48,6 +48,7 @@ MOST_SUMMED = 1 << 24
 TAIL = 1e-13  # of a belief that is cut off, either way
 SPREAD = 12.0  # standard deviations that are looked at
 MOST_PEOPLE = 1 << 40
+SURELY = 1e-12  # a parameter of nobody: everybody is in the cell
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -256,6 +257,8 @@ def _ends(a: float, b: float, rest: int) -> tuple[int, int]:
     """Where all but the tails of a beta-binomial lie, by bounds on its spread."""
     from scipy.special import betaincinv
 
+    if b <= SURELY:
+        return rest, rest
     low, high = (float(betaincinv(a, b, p)) for p in (TAIL, 1 - TAIL))
     return (
         max(0, math.floor(rest * low - SPREAD * (math.sqrt(rest * low) + 1))),
@@ -268,6 +271,8 @@ def _beta_binomial(more: Ints, rest: int | Ints, a: float, b: float) -> Floats:
     from scipy.special import betaln, gammaln
 
     inside = (more >= 0) & (more <= rest)
+    if b <= SURELY:
+        return np.where(more == rest, 1.0, 0.0)
     k, rest = np.where(inside, more, 0).astype(np.float64), np.asarray(rest, np.float64)
     ways = gammaln(rest + 1.0) - gammaln(k + 1) - gammaln(rest - k + 1)
     with np.errstate(under="ignore"):
@@ -334,7 +339,7 @@ def _one_by_one(rest: int, betas: Floats) -> Rest | None:
     """Exact: what is left of the rest after each clique; None if that is too much to add up."""
     first, mass = rest, np.ones(1)
     for a, b in sorted(betas.tolist(), key=lambda ab: ab[0] / (ab[0] + ab[1])):
-        if b <= 1e-12:  # all of the separator's cell
+        if b <= SURELY:  # all of the separator's cell
             continue
         ends = [_ends(a, b, people) for people in (first, first + len(mass) - 1)]
         low, high = ends[0][0], ends[1][1]
@@ -349,7 +354,7 @@ def _one_by_one(rest: int, betas: Floats) -> Rest | None:
 def _products(betas: Floats, rng: np.random.Generator) -> Floats:
     """Draws of theta(i)."""
     return np.asarray(
-        rng.beta(betas[:, 0], np.maximum(betas[:, 1], 1e-12), (DRAWS, len(betas))).prod(1)
+        rng.beta(betas[:, 0], np.maximum(betas[:, 1], SURELY), (DRAWS, len(betas))).prod(1)
     )
 
 

@@ -30,6 +30,7 @@ MOST_VALUES = 1 << 25  # probabilities that are held
 MOST_WRITTEN = 1 << 21
 MORE = "Allow more seconds."
 LEAST = 1e-9  # a probability that is still written out
+NO_CELL = "no cell was asked about"
 
 
 class Whole(Protocol):
@@ -246,10 +247,13 @@ class Posterior(Paged):
             "method": self.method,
             "exact": self.exact,
             "tables": None if tables is None else digits(tables),
-            "effective_draws": None if self.effective is None else float(np.min(self.effective)),
+            "effective_draws": self._fewest_draws(),
             "largest_standard_error": self._largest_error(),
             **({} if self.convergence is None else self.convergence.to_json()),
         }
+
+    def _fewest_draws(self) -> float | None:
+        return None if self.effective is None or not len(self) else float(np.min(self.effective))
 
     def _largest_error(self) -> float:
         if self.effective is None:

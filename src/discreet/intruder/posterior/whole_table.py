@@ -127,7 +127,8 @@ class TableBelief(Unpublished):
         logs = np.zeros(len(counts))
         rows = weights.rows(cells.codes, shape)
         for place, column in enumerate(counts.T):
-            logs += weights.table(rows[place], int(column.max()))[column]
+            low = int(column.min())
+            logs += weights.table(rows[place], int(column.max()), low)[column - low]
         if not np.isfinite(logs.max()):
             raise DataError(f"{weights.name} gives every table that fits the weight 0.")
         with np.errstate(under="ignore"):

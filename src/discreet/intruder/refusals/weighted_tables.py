@@ -191,7 +191,8 @@ def _listed(
     log = np.zeros(len(tables))
     for column in range(len(rows)):
         values = tables[:, column]
-        log += weights.table(rows[column], int(values.max()))[values]
+        low = int(values.min())
+        log += weights.table(rows[column], int(values.max()), low)[values - low]
     mass, total = _normalised(log, weights.name)
     with working("asking the rule about each table"):
         answers = []

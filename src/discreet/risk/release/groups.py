@@ -33,15 +33,14 @@ def pairs(
 ) -> Iterator[tuple[tuple[str, ...], Variable]]:
     """Groups of people and a sensitive variable of theirs, small groups first.
 
-    Of what stands in no margin, and is not `known` otherwise, nothing is told, unless it has a
-    single category; a group by it is only a part of the one without.
+    Of what stands in no margin, and is not `known` otherwise, nothing is told; a group by it is
+    only a part of the one without.
     """
     told = reduce(or_, sets, table.axes.set_of(known))
-    single = sum(1 << place for place, v in enumerate(table.variables) if v.size == 1)
     sensitive = sum(1 << place for place, v in enumerate(table.variables) if v.sensitive_codes)
     for group in groups(table, sets, order, told):
         names = table.axes.names_of(group)
-        for place in bits((told | single) & sensitive & ~group):
+        for place in bits(told & sensitive & ~group):
             yield names, table.variables[place]
 
 

@@ -75,6 +75,8 @@ class AttributeWatch:
             places = self.table.axes.place
             every = tuple(1 << place for place in places.values())
             for names, variable in pairs(self.table, every, self.order):
+                if variable.size == 1:  # told by margins that have it, and by no others
+                    continue
                 cells = self._candidates([places[n] for n in names], places[variable.name])
                 if len(cells):
                     own = shuttle.places(cells.names, cells.codes)

@@ -78,7 +78,7 @@ class Entropy(Uncertainty):
     @staticmethod
     def _most(p: float, k: int) -> float:
         """The largest entropy of k shares one of which is p."""
-        rest = (1 - p) / (k - 1)
+        rest = (1 - p) / (k - 1) if k > 1 else 0.0
         return -sum(n * q * math.log(q) for n, q in ((1, p), (k - 1, rest)) if q > 0)
 
 

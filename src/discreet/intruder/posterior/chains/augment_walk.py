@@ -20,7 +20,7 @@ from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.chains.augment import containing, shown
 from discreet.intruder.posterior.chains.convergence import LEAST, Convergence, judge_in_time
 from discreet.intruder.posterior.chains.walker import Walker, walkers
-from discreet.intruder.posterior.result import MORE, Posterior, chosen, counted, tallied
+from discreet.intruder.posterior.result import MORE, NO_CELL, Posterior, chosen, counted, tallied
 from discreet.intruder.posterior.weights import CellWeights, Floats, Ints
 from discreet.intruder.tables.split import open_cells, separate, split
 from discreet.look.progress import working
@@ -54,6 +54,8 @@ def walk_posterior(
     model, cells = containing(release, formula), chosen(release, cells)
     if chains < 2:
         raise DataError(f"chains is {chains}; take at least 2, so that they can be compared.")
+    if not len(cells):
+        return Posterior.of(cells, (), model=str(model), prior=shown(prior), method=NO_CELL)
     clock = Clock.of(seconds)
     with working("augmenting"):
         run = Run.of(release, model, cells, prior, chains, seed, clock)

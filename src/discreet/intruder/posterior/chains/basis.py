@@ -40,6 +40,7 @@ from discreet.table.table import Table
 
 Ints = NDArray[np.int64]
 PROGRAMS = ("4ti2-markov", "markov")
+KNOWN = 10  # times the usual work, where the largest move that is needed is known
 USUAL = 4  # people in a move, where the degree is not known
 PATIENCE = 600  # seconds that 4ti2 may take; then there is an error, never another answer
 MOST_TABLES = 20_000  # whose connection is checked one by one
@@ -116,12 +117,17 @@ class MarkovBasis(Result):
 
 
 def markov_basis(
-    release: Release, *, degree: int | None = None, program: str | None = None
+    release: Release,
+    *,
+    degree: int | None = None,
+    program: str | None = None,
+    effort: float = 1.0,
 ) -> MarkovBasis:
     """A minimal Markov basis of the margins of a release.
 
     `degree` asks for the moves up to so many people; without it up to the degree that is needed,
-    if that is known. `program` is 4ti2's markov; found by itself, and "" never asks it.
+    if that is known. `program` is 4ti2's markov; found by itself, and "" never asks it. Moves that
+    take more than `effort` times the usual work are refused.
 
     >>> import discreet as dc
     >>> table = dc.load("example:czech").margin("A*B*C*D")
@@ -141,7 +147,8 @@ def markov_basis(
     asked = program if program is not None else next(filter(shutil.which, PROGRAMS), "")
     small = int(np.prod(shape)) <= MOST_CELLS
     if needed is not None and small and (degree is None or degree >= needed):
-        return _found(release.formula, shape, minimal_basis(shape, margins, needed), True, why)
+        moves = minimal_basis(shape, margins, needed, effort=KNOWN * effort)
+        return _found(release.formula, shape, moves, True, why)
     if degree is None and asked:
         moves = _by_4ti2(shape, margins, asked)
         return _found(release.formula, shape, moves, True, "4ti2 worked the basis out")
@@ -151,7 +158,7 @@ def markov_basis(
             "or take chains with moves='dynamic', which need no basis."
         )
     most = USUAL if degree is None else degree
-    moves = minimal_basis(shape, margins, most)
+    moves = minimal_basis(shape, margins, most, effort=effort)
     sure = f"moves of up to {most} people; tables that only larger ones join are not reached"
     why = f"{sure}. Install 4ti2, or ask for more people"
     return MarkovBasis(release.formula, shape, moves, most, False, why)

@@ -31,7 +31,15 @@ from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.chains.bundles import Bundle
 from discreet.intruder.posterior.chains.convergence import LEAST, Convergence, judge_in_time
 from discreet.intruder.posterior.chains.walker import Walker, walkers
-from discreet.intruder.posterior.result import MORE, Posterior, chosen, counted, fits, tallied
+from discreet.intruder.posterior.result import (
+    MORE,
+    NO_CELL,
+    Posterior,
+    chosen,
+    counted,
+    fits,
+    tallied,
+)
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.split import open_cells, separate, split
 from discreet.look.progress import working
@@ -89,6 +97,8 @@ def chain_posterior(
     Posterior(18 cells over Gender, Race, Income: saturated, prior 0.5; 4 chains x 1,008 draws)
     """
     weights = CellWeights.dirichlet() if weights is None else weights
+    if not len(asked := chosen(release, cells)):
+        return Posterior.of(asked, (), model=weights.name, prior=weights.prior, method=NO_CELL)
     drawn = chain_draws(
         release, cells, weights=weights, start=start, chains=chains, draws=draws,
         standard_error=standard_error, effort=effort, seconds=seconds, seed=seed, moves=moves,

@@ -9,24 +9,31 @@ and 3 x 4 x 4 with all two-way margins have 81 and 4,068 moves (Aoki & Takemura 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.effort import Effort
 from discreet.errors import DataError
 
 Ints = NDArray[np.int64]
 MOST_CELLS = 64
 FIRST_ROOM = 1 << 12
+MOST_STEPS = 1_000_000_000  # of the search for moves; a basis that is known takes fewer
+JOIN_STEPS = 500_000  # that joining the tables of one sum takes, beside those for each table
 # no-three-way interaction: the largest degree that the minimal basis needs
 DEGREES: dict[tuple[int, ...], int] = {(2, 2, 2): 4, (3, 3, 3): 6, (3, 3, 4): 8, (3, 4, 4): 10}
 
 
-def minimal_basis(shape: Iterable[int], margins: Iterable[Iterable[int]], degree: int) -> Ints:
+def minimal_basis(
+    shape: Iterable[int], margins: Iterable[Iterable[int]], degree: int, *, effort: float = 1.0
+) -> Ints:
     """The moves of a minimal Markov basis up to `degree` people, one a row, up to sign.
 
     `margins` are tuples of axes. Up to the largest degree that is needed, this is the basis.
+    Refused if it takes more than `effort` times the usual work.
 
     >>> minimal_basis((2, 3), [(0,), (1,)], 2)
     array([[ 1, -1,  0, -1,  1,  0],
@@ -38,17 +45,39 @@ def minimal_basis(shape: Iterable[int], margins: Iterable[Iterable[int]], degree
         raise DataError(
             f"a table of {np.prod(shape)} cells has too many moves to list; use moves='dynamic'."
         )
-    return _minimal(shape, tuple(tuple(m) for m in margins), degree).copy()
+    most = Effort(effort).of(MOST_STEPS)
+    return _minimal(shape, tuple(tuple(m) for m in margins), degree, most).copy()
+
+
+@dataclass
+class _Steps:
+    """How much work is left of a search for moves."""
+
+    left: int
+    cells: int
+    people: int = 0
+
+    def take(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise DataError(
+                f"a table of {self.cells} cells has too many moves of {self.people} people to "
+                "list; ask for moves of fewer people, allow more effort, or take chains with "
+                "moves='dynamic', which need no basis."
+            )
 
 
 @lru_cache(maxsize=8)
-def _minimal(shape: tuple[int, ...], margins: tuple[tuple[int, ...], ...], degree: int) -> Ints:
+def _minimal(
+    shape: tuple[int, ...], margins: tuple[tuple[int, ...], ...], degree: int, most: int
+) -> Ints:
     lines, members = _lines(shape, margins)
-    known = np.zeros((0, len(lines)), np.int64)
-    for people in range(1, degree + 1):
-        moves = _moves(lines, members, people)
+    known, steps = np.zeros((0, len(lines)), np.int64), _Steps(most, len(lines))
+    for steps.people in range(1, degree + 1):
+        moves = _moves(lines, members, steps)
+        steps.take(len(moves) * int(np.count_nonzero(known)))
         moves = moves[_needed(moves, known)]
-        chosen = _joining(moves, lines, members)
+        chosen = _joining(moves, lines, steps)
         known = np.concatenate([known, chosen])
     return known
 
@@ -70,7 +99,7 @@ def _lines(shape: tuple[int, ...], margins: tuple[tuple[int, ...], ...]) -> tupl
     return found, np.array(listed, np.int64)
 
 
-def _moves(lines: Ints, members: Ints, people: int) -> Ints:
+def _moves(lines: Ints, members: Ints, steps: _Steps) -> Ints:
     """All primitive moves of so many people, and some others; the first entry is positive."""
     from discreet._kernels.graver import primitives
 
@@ -79,7 +108,9 @@ def _moves(lines: Ints, members: Ints, people: int) -> Ints:
     for first in range(len(lines)):
         while True:
             listed = np.empty((room, len(lines)), np.int8)
-            number = primitives(lines, members, first, 2 * people, listed)
+            norm = 2 * steps.people
+            number, took = primitives(lines, members, first, norm, listed, steps.left)
+            steps.take(took)
             if number >= 0:
                 break
             room *= 4
@@ -99,7 +130,7 @@ def _needed(moves: Ints, known: Ints) -> NDArray[np.bool_]:
     return keep
 
 
-def _joining(moves: Ints, lines: Ints, members: Ints) -> Ints:
+def _joining(moves: Ints, lines: Ints, steps: _Steps) -> Ints:
     """One move for each join of two components of tables with the same sums."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -111,6 +142,7 @@ def _joining(moves: Ints, lines: Ints, members: Ints) -> Ints:
             continue
         done.add(sums.tobytes())
         tables = fibre(lines, sums.astype(np.int64))
+        steps.take(JOIN_STEPS + tables.size * len(tables))
         shared = coo_array((tables > 0).astype(np.int64) @ (tables.T > 0))
         number, label = connected_components(shared, directed=False)
         heads = tables[[int(np.argmax(label == part)) for part in range(number)]]
