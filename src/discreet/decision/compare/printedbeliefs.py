@@ -65,8 +65,8 @@ def coded(printed: Printed, asked: Asked) -> tuple[Table, Release]:
     sheets = [printed.system.sheets[i] for i in shown]
     whole = Sheet("", tuple(Grouping.of(v, total=False) for v in asked.table.variables))
     made = Coded.of(Records.of_table(asked.table), [*sheets, whole])
-    release = made.release(printed, shown)
-    if release is None:
+    release, total = made.release(printed, shown)
+    if not total:
         raise DataError("no table shows a total; show one.")
     return made.table, release
 
