@@ -41,7 +41,7 @@ def masked(sheets, hides, whole=True):
             hidden[row] |= labels in hides
     printed = Printed.suppressed(system, values, hidden, whole=whole)
     shown = np.where(hidden, np.nan, values)
-    return Masked(system, shown, "suppression", {"p": 10.0, "seed": "a1b2"}, printed, whole)
+    return Masked(system, shown, "suppression", {"guarantee": "width"}, printed, whole)
 
 
 def counts():

@@ -259,7 +259,7 @@ def test_all_tables_in_one_csv_and_one_json(tmp_path):
     told = json.loads((tmp_path / "all.json").read_bytes())
     assert told["record"] == {"year": 2025}
     assert told["tables"][3]["values"] == [1033.875, 30.75, None, None, 1003.125, 1000.0, 3.125]
-    assert told["tables"][0]["parameters"] == {"p": 10.0, "seed": "a1b2"}
+    assert told["tables"][0]["parameters"] == {"guarantee": "width"}
 
 
 def test_a_wide_file_is_a_cross_tab_that_can_be_read(tmp_path):

@@ -22,6 +22,7 @@ from discreet.effort import Clock, Seconds
 from discreet.look.result import Paged
 from discreet.look.words import number, plural
 from discreet.report.checking.found import KINDS, Finding, Found, Spec
+from discreet.report.checking.lines import odd_lines, written_by_people
 from discreet.report.checking.rewritten import as_written
 from discreet.report.checking.sums import Joint, against_data, by_sums, elsewhere
 from discreet.report.checking.tables import Judged, Printing, aside, joined, printing
@@ -34,7 +35,7 @@ from discreet.report.checking.texts import (
     read_stat,
 )
 from discreet.report.checking.workbook import read_workbook
-from discreet.report.page import Facts, Findings, Page, Say, Section, data_file
+from discreet.report.page import Facts, Findings, Page, Points, Say, Section, data_file
 from discreet.sheets.contributions import printed_amounts
 from discreet.sheets.joined import Impossible
 from discreet.sheets.records import Records
@@ -58,7 +59,8 @@ class Checked(Paged):
 
     PASS: every file is as its manifest says, all agree with each other and with the data, and no
     hidden cell follows from printed ones of the same measure. It says nothing of tables that are
-    not in the folder or `released`, and nothing of intruders who know more than the tables.
+    not in the folder or `released`, and nothing of intruders who know more than the tables. `texts`
+    are those that people wrote into the release, for a person to read.
 
     >>> from tempfile import TemporaryDirectory
     >>> from discreet.decision.batch.masking import mask
@@ -83,6 +85,7 @@ class Checked(Paged):
     hidden: int
     narrowest: float
     compared: bool
+    texts: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -98,6 +101,7 @@ class Checked(Paged):
             "hidden": self.hidden,
             "narrowest": self.narrowest if math.isfinite(self.narrowest) else None,
             "compared": self.compared,
+            "texts": list(self.texts),
             "findings": [finding.to_json() for finding in self.findings],
         }
 
@@ -180,6 +184,7 @@ def check(
         wrong, least = by_sums(joint, width=width, effort=effort, seconds=clock)
         findings += wrong
         narrowest = min(narrowest, least)
+    findings += odd_lines(tables, truth)
     for file, found in read.items():
         findings += aside(file, found, tables, truth)
     once = {(f.kind, f.file, f.table, *f.cell.items(), f.text * (not f.cell)): f for f in findings}
@@ -192,7 +197,7 @@ def check(
     ordered = sorted(findings, key=lambda one: (-one.verdict.rank, [*KINDS].index(one.kind)))
     return Checked(
         folder, tuple(ordered), len(read), len(tables), cells, hidden, narrowest,
-        values_of is not None,
+        values_of is not None, written_by_people(manifest),
     )  # fmt: skip
 
 
@@ -353,7 +358,11 @@ def checked_page(found: Checked, *, data: str | Path | None = None) -> Page:
     return Page(
         "Check of a release",
         headline,
-        [Section("Findings", [Findings(rows)]), Section("Looked at", [Facts(facts)])],
+        [
+            Section("Findings", [Findings(rows)]),
+            Section("Written by people, to be read by a person", [Points(found.texts)]),
+            Section("Looked at", [Facts(facts)]),
+        ],
         verdict=found.verdict,
         size=plural(found.tables, "table"),
         said=[Say(only, "quiet")],

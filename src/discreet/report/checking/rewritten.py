@@ -13,6 +13,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import OutputError
 from discreet.report.checking.archive import archive_differs
@@ -21,7 +23,7 @@ from discreet.report.checking.tables import Printing
 from discreet.report.written.documents import as_bytes
 from discreet.report.written.manifest import manifest as written_manifest
 from discreet.report.written.shown import Shown
-from discreet.report.written.writing import file_name, made, stems
+from discreet.report.written.writing import listed, made
 from discreet.sheets.released import MANIFEST
 from discreet.sheets.sheet import Sheet
 
@@ -41,13 +43,9 @@ def as_written(
     """
     yield from _manifest(folder, manifest, sheets)
     described = [*zip(sheets, manifest["tables"], strict=True)]
-    named = stems([_shown(sheet, said, None) for sheet, said in described])
-    stem_of = dict(zip((sheet.name for sheet in sheets), named, strict=True))
     told = {**manifest, "files": []}
     for file in manifest["files"]:
         name, kind, layout = str(file["name"]), str(file["format"]), str(file["layout"])
-        if name != file_name(stem_of.get(file["table"], "tables"), kind, layout):
-            yield _finding(name, "no file of a release is called so")
         if name not in printings:
             continue
         own = [(sheet, said) for sheet, said in described if file["table"] in (None, sheet.name)]
@@ -67,17 +65,14 @@ def _finding(file: str, text: str) -> Finding:
 
 def _shown(sheet: Sheet, said: Mapping[str, Any], printing: Printing | None) -> Shown:
     """A table as the manifest describes it, with the cells that a file shows."""
-    import numpy as np
-
-    values = np.full(sheet.shape, np.nan)
-    if printing is None:
-        values.ravel()[[i for i in range(values.size) if i not in {*said["hidden"]}]] = 0
-    else:
+    if printing is not None:
         values = printing.values
-    return Shown(
-        sheet, values, said["whole"], said["decimals"], said["method"], said["parameters"],
-        said["exact"],
-    )  # fmt: skip
+    else:
+        values = np.zeros(sheet.shape)
+        values.ravel()[said["hidden"]] = np.nan
+    decimals = None if said["whole"] else said["decimals"]
+    method, parameters = said["method"], said["parameters"]
+    return Shown(sheet, values, said["whole"], decimals, method, parameters, said["exact"])
 
 
 def _manifest(
@@ -95,7 +90,11 @@ def _manifest(
         text = f"it was written by {_brief(manifest['program'])}, and this is {wanted['program']}"
         yield Finding("not judged", Verdict.REVIEW, text, MANIFEST)
     wanted["program"] = manifest["program"]
-    if text := _first_difference(manifest, wanted):
+    layouts = {file["layout"] for file in files if file["format"] == "csv"}
+    layout = "both" if len(layouts) > 1 else min(layouts, default="long")
+    names = listed(tables, layout, [file["format"] for file in files])
+    said = [{key: one for key, one in file.items() if key != "sha256"} for file in files]
+    if text := _first_difference(manifest, wanted) or _first_difference(said, names, "files"):
         yield _finding(MANIFEST, text)
     elif (folder / MANIFEST).read_bytes() != as_bytes(wanted):
         yield _finding(MANIFEST, "its text is not as it is written: blanks, order or repeated keys")

@@ -25,6 +25,7 @@ from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
 
 Floats = NDArray[np.float64]
+LOST = 1e-12  # of a sum, in adding up its records in another order
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,8 @@ def against_data(joint: Joint) -> Iterator[Finding]:
         truth = joint.truth[rows]
         for one in table.printings:
             shown = ~np.isnan(one.values)
-            near = shown & (np.abs(one.values - truth) <= table.near(truth))
+            exact = table.slack + LOST * np.maximum(1, np.abs(truth))
+            near = shown & (np.abs(one.values - truth) <= exact)
             for cell in np.flatnonzero(shown & ~near & ~table.hidden).tolist():
                 a, b = one.values.ravel()[cell], truth.ravel()[cell]
                 yield Finding(

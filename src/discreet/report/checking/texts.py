@@ -20,6 +20,11 @@ RECORD = {"format", "version", "program", "symbol", "symbols", "record", "tables
 TABLE = {"name", "title", "measure", "variables", "where", "whole", "decimals", "exact", "hidden"}
 TABLE |= {"method", "parameters"}
 FILE = {"name", "format", "layout", "table", "sha256"}
+METHODS = {"suppression", "merge", "perturb", "cell key", "controlled rounding"}
+METHODS |= {"unbiased controlled rounding", "conventional rounding", "random rounding"}
+PARAMETERS = {"base", "exceptions", "kept", "silent", "drawn", "levels", "secret", "D", "V", "js"}
+PARAMETERS |= {"pstay", "optim", "mono", "icat", "step", "type", "top_k", "multiplier", "threshold"}
+CHOICES = {"guarantee": ("width", "unique"), "method": ("heuristic", "optimal")}
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -154,12 +159,24 @@ def read_record(manifest: Mapping[str, Any]) -> Found:
     _unknown(manifest, RECORD, "it", found)
     for table in manifest["tables"]:
         _unknown(table, TABLE, f"table {table['name']!r}", found)
+        _method(table, f"table {table['name']!r}", found)
         found.put_aside("the parameters", _leaves(table["parameters"]))
         found.put_aside("a title", [[table["name"], table["title"]]])
     for file in manifest["files"]:
         _unknown(file, FILE, f"file {file['name']!r}", found)
     found.put_aside("the record", _leaves(manifest["record"]))
     return found
+
+
+def _method(table: Mapping[str, Any], at: str, found: Found) -> None:
+    """How a table was made must be a mask of the program, with parameters that masks have."""
+    if table["method"] not in METHODS:
+        found.extras.append(f"{at} has the method {table['method']!r}, which no mask has")
+    for key, value in table["parameters"].items():
+        if key in CHOICES and value not in CHOICES[key]:
+            found.extras.append(f"{at} has the {key} {value!r}, which no mask has")
+        elif key not in CHOICES and key not in PARAMETERS:
+            found.extras.append(f"{at} has the parameter {key!r}, which no mask has")
 
 
 def _number(value: object) -> str:

@@ -66,7 +66,7 @@ def write(
             temporary.write_bytes(content)
         return [out]
     files = _files(tables, symbol, layout, formats, record or {})
-    said = [{"name": name, **about, "sha256": _hash(data)} for name, (data, about) in files.items()]
+    said = [{**about, "sha256": _hash(data)} for data, about in files.values()]
     made = {name: data for name, (data, _) in files.items()}
     made[MANIFEST] = as_bytes(manifest(tables, symbol, record or {}, said))
     _place(made, out, force)
@@ -110,29 +110,34 @@ def _files(
     formats: Sequence[str],
     record: Mapping[str, object],
 ) -> Content:
-    laid = ("long", "wide") if layout == "both" else (layout,)
-    kinds = [("csv", one) for one in laid] + [("json-stat", ""), ("sdmx-csv", "")]
+    told, by_name = manifest(tables, symbol, record), {t.sheet.name: t for t in tables}
     found: Content = {}
-    for stem, table in zip(stems(tables), tables, strict=True):
-        for kind, one in kinds:
-            if kind in formats:
-                about = _about(kind, one, table.sheet.name)
-                found[file_name(stem, kind, one)] = made([table], kind, one, symbol), about
-    if "xlsx" in formats:
-        data = made(tables, "xlsx", "wide", symbol)
-        found[file_name("tables", "xlsx", "wide")] = data, _about("xlsx", "wide")
-    if "json" in formats:
-        told = manifest(tables, symbol, record)
-        data = made(tables, "json", "", symbol, told)
-        found[file_name("tables", "json", "")] = data, _about("json")
+    for about in listed(tables, layout, formats):
+        own = tables if about["table"] is None else [by_name[about["table"]]]
+        data = made(own, about["format"], about["layout"], symbol, told)
+        found[about["name"]] = data, about
     return found
 
 
-def file_name(stem: str, kind: str, layout: str) -> str:
-    """What a file of a folder is called."""
-    if kind == "csv":
-        return f"{stem}.wide.csv" if layout == "wide" else f"{stem}.csv"
-    return stem + {"json-stat": ".jsonstat", "sdmx-csv": ".sdmx.csv"}.get(kind, f".{kind}")
+def listed(tables: Sequence[Shown], layout: str, formats: Sequence[str]) -> list[dict[str, Any]]:
+    """The files of a folder in their order, and what the manifest says of each; one of all tables
+    names none."""
+    laid = ("long", "wide") if layout == "both" else (layout,)
+    kinds = [("csv", one) for one in laid] + [("json-stat", ""), ("sdmx-csv", "")]
+    found = [
+        _about(stem, kind, one, table.sheet.name)
+        for stem, table in zip(_stems(tables), tables, strict=True)
+        for kind, one in kinds
+        if kind in formats
+    ]
+    whole = (("xlsx", "wide"), ("json", ""))
+    return found + [_about("tables", kind, one, None) for kind, one in whole if kind in formats]
+
+
+def _about(stem: str, kind: str, layout: str, table: str | None) -> dict[str, Any]:
+    ends = {"json-stat": "jsonstat", "sdmx-csv": "sdmx.csv"}
+    end = "wide.csv" if (kind, layout) == ("csv", "wide") else ends.get(kind, kind)
+    return {"name": f"{stem}.{end}", "format": kind, "layout": layout, "table": table}
 
 
 def made(
@@ -152,12 +157,7 @@ def made(
     return workbook(tables, symbol) if kind == "xlsx" else all_json(tables, told or {})
 
 
-def _about(kind: str, layout: str = "", table: str | None = None) -> dict[str, Any]:
-    """What the manifest says of a file; one of all tables names none."""
-    return {"format": kind, "layout": layout, "table": table}
-
-
-def stems(tables: Sequence[Shown]) -> list[str]:
+def _stems(tables: Sequence[Shown]) -> list[str]:
     """`table-1`: names of files, none alike on any machine."""
     found: list[str] = []
     for place, table in enumerate(tables, 1):
