@@ -252,6 +252,70 @@ def test_a_policy_without_a_rule_for_sums_judges_nothing():
     assert "asks no rule of the sum of Income" in found.output
 
 
+def test_unsafe_cells_are_listed_in_a_confidential_file(tmp_path, office):
+    """Those that a rule forbids and those hidden for them: all in the file, ten on the page."""
+    words = ("mask", *COMMON, "--tables", "tables.toml", "--out", "out", "--force")
+    shown = run(*words, "--unsafe", "unsafe.csv").output
+    text = (tmp_path / "unsafe.csv").read_text(encoding="utf-8")
+    assert text.startswith("Confidential: ")
+    cells = pd.read_csv(tmp_path / "unsafe.csv", skiprows=1, dtype=str, keep_default_na=False)
+    said = document(*words)
+    assert said["unsafe"] == {
+        "cells": len(cells),
+        "primary": (cells.kind == "primary").sum(),
+        "secondary": (cells.kind == "secondary").sum(),
+    }
+    # every gap of the release is in the list, and nothing else that is printed
+    gaps = set()
+    for path in (tmp_path / "out").glob("table-*.csv"):
+        frame = pd.read_csv(path, dtype=str)
+        hidden = frame[frame.iloc[:, -1] == "x"].iloc[:, :-1]
+        gaps |= {frozenset(row) - {"Total"} for row in hidden.itertuples(index=False)}
+    rows = cells[cells.table != ""]
+    assert {frozenset(cell.split(", ")) - {"Total"} for cell in rows.cell} == gaps
+    women = cells[(cells.cell == "d, f") & cells.rule.str.startswith("published")].iloc[0]
+    assert (women.kind, women.contributors) == ("primary", "2")
+    assert women.rule.endswith(": fewer than 3")
+    assert women.needs == "hidden, 3 wide"
+    assert women.has.startswith("2, from ")
+    more = f"{len(cells)} unsafe cells"
+    assert more in " ".join(shown.split())
+    assert "--unsafe FILE writes all" in " ".join(shown.split())
+    for file in (tmp_path / "out").iterdir():
+        assert b"onfidential" not in file.read_bytes()
+
+
+def test_unsafe_cells_of_tables_that_are_asked_about(tmp_path):
+    words = ("assess", *COMMON, "--tables", "tables.toml", "--unsafe", "unsafe.csv")
+    said = document(*words, code=1)["unsafe"]
+    cells = pd.read_csv(tmp_path / "unsafe.csv", skiprows=1, dtype=str, keep_default_na=False)
+    assert said["cells"] == len(cells) > 0
+    women = cells[(cells.cell == "d, f") & cells.rule.str.startswith("published")].iloc[0]
+    assert (women.verdict, women.kind, women.has) == ("FAIL", "primary", "printed: 2")
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("out/unsafe.csv", "in the folder of a release"),
+        ("out/deep/unsafe.csv", "in the folder of a release"),
+        ("new/unsafe.csv", "in the folder of a release"),
+        ("people.csv", "is another file of this run"),
+        ("tables.toml", "is another file of this run"),
+        ("book.toml", "is another file of this run"),
+        ("new", "is another file of this run"),
+    ],
+)
+def test_unsafe_cells_are_never_written_into_a_release(tmp_path, file, said):
+    run("mask", *COMMON, "--release", "Town", "--out", "out", "--force")
+    (tmp_path / "out" / "deep").mkdir()
+    (tmp_path / "new").mkdir()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    words = ("--tables", "tables.toml", "--unsafe", file)
+    assert said in run("mask", *COMMON, *words, "--out", "new", code=2).output
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def test_thresholds_are_in_no_file_unless_the_policy_says_that_they_are_public(tmp_path):
     words = ("mask", *COMMON, "--tables", "tables.toml", "--force", "--out", "out")
     formats = [word for kind in ("csv", "xlsx", "json", "json-stat") for word in ("--format", kind)]

@@ -16,7 +16,15 @@ from discreet.cli.options import (
     read_policy,
     workers_option,
 )
-from discreet.cli.sheets import MEASURE, measured, read_office, sheet_options
+from discreet.cli.sheets import (
+    MEASURE,
+    keep_unsafe,
+    measured,
+    read_office,
+    refuse_unsafe,
+    sheet_options,
+    unsafe_option,
+)
 from discreet.cli.showing import page_options, show, writable
 
 
@@ -41,6 +49,7 @@ from discreet.cli.showing import page_options, show, writable
 @large_option
 @click.option("--policy", metavar="FILE", help="TOML with the thresholds (discreet policy).")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a policy key.")
+@unsafe_option
 @click.option(
     "--export",
     metavar="FOLDER",
@@ -61,6 +70,7 @@ def assess_command(
     large: int | None,
     policy: str | None,
     changes: tuple[str, ...],
+    unsafe: str | None,
     html: str | None,
     export: str | None,
     against: str | None,
@@ -79,9 +89,11 @@ def assess_command(
             raise click.UsageError("--export, --against and --large go with --release.")
         if data.pop("checkpoint") is not None:
             raise click.UsageError("--checkpoint goes with --release.")
-        data |= columns | {"effort": effort, "seconds": seconds}
+        data |= columns | {"effort": effort, "seconds": seconds, "unsafe": unsafe}
         _batch(ctx, release, tables, released, policy, changes, html, as_json, **data)
         return
+    if unsafe is not None:
+        raise click.UsageError("--unsafe goes with --tables.")
     if release is None:
         raise click.UsageError("Missing option '--release', or '--tables'.")
     from discreet.decision.law.assess import assess
@@ -123,6 +135,7 @@ def _batch(
     as_json: bool,
     effort: float,
     seconds: float,
+    unsafe: str | None,
     **data: Any,
 ) -> None:
     """Sheets with totals, one by one and together."""
@@ -130,6 +143,7 @@ def _batch(
     from discreet.decision.law.verdict import Verdict
     from discreet.look.progress import working
 
+    refuse_unsafe(unsafe, data["data"], tables, policy, data["codebook"], html)
     office = read_policy(policy, changes)
     found = read_office(tables=tables, release=release, released=released, **data)
     with working("assessing"):
@@ -142,5 +156,6 @@ def _batch(
             effort=effort,
             seconds=seconds,
         )
+    keep_unsafe(judged.unsafe, unsafe)
     show(judged, html=html, document=judged.to_json() if as_json else None)
     ctx.exit(0 if judged.verdict is Verdict.PASS else 1)

@@ -7,7 +7,13 @@ from typing import Any
 import click
 
 from discreet.cli.options import Number, data_file, data_options, effort_options, read_policy
-from discreet.cli.sheets import read_office, sheet_options
+from discreet.cli.sheets import (
+    keep_unsafe,
+    read_office,
+    refuse_unsafe,
+    sheet_options,
+    unsafe_option,
+)
 from discreet.cli.showing import page_options, show, writable
 
 TABLES = ("suppress", "round", "cell-key", "perturb", "merge")
@@ -115,6 +121,7 @@ RECORDS = (
 )
 @click.option("--symbol", default="x", show_default=True, help="Of a hidden cell.")
 @click.option("--decimals", type=click.IntRange(0, 12), help="Of sums.")
+@unsafe_option
 @click.option("--force", is_flag=True, help="Overwrite, even with FAIL or REVIEW.")
 @effort_options
 @page_options
@@ -148,6 +155,7 @@ def mask_command(
     layout: str,
     symbol: str,
     decimals: int | None,
+    unsafe: str | None,
     force: bool,
     effort: float,
     seconds: float,
@@ -174,8 +182,9 @@ def mask_command(
             ctx, method, options, office,
             keys=keys, sensitive=sensitive, seed=seed, out=out, intruder=intruder, force=force,
             html=html, as_json=as_json, household=household, tables=tables, release=release,
-            released=released, **data,
+            released=released, unsafe=unsafe, **data,
         )  # fmt: skip
+    refuse_unsafe(unsafe, data["data"], tables, policy, data["codebook"], html, out, previous)
     if options or keys or sensitive or household or intruder:
         from discreet.errors import DataError
 
@@ -210,6 +219,7 @@ def mask_command(
             out, symbol=symbol, layout=layout, formats=formats or ("csv",), decimals=decimals,
             record=record_of(office), force=force,
         )  # fmt: skip
+    keep_unsafe(made.unsafe, unsafe)
     show(made, html=html, document=made.to_json() if as_json else None, private=True)
     if out and not as_json:
         said = (

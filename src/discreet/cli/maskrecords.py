@@ -36,7 +36,16 @@ def mask_records(
     from discreet.decision.compare.compare import compare
     from discreet.errors import DataError
 
-    for name in ("tables", "release", "released", "value", "holding", "shadow", "request"):
+    for name in (
+        "tables",
+        "release",
+        "released",
+        "value",
+        "holding",
+        "shadow",
+        "request",
+        "unsafe",
+    ):
         if more.get(name):
             raise DataError(f"--{name} is for tables, and {method} masks records; leave it out.")
     given_options = dict(map(option, options))

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from discreet.cli.options import Command, reading_of
+from discreet.cli.showing import writable
 
 if TYPE_CHECKING:
     from discreet.decision.batch.out import Behind
+    from discreet.decision.batch.unsafe import UnsafeCells
     from discreet.sheets.records import Floats, Records
     from discreet.sheets.sheet import Sheet
 
@@ -43,6 +45,30 @@ def sheet_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+unsafe_option = click.option(
+    "--unsafe",
+    metavar="FILE",
+    callback=writable,
+    help="tables: write every unsafe cell, its rule, what it needs and has: confidential.",
+)
+
+
+def refuse_unsafe(unsafe: str | None, *others: str | None) -> None:
+    """Before long work: the file of unsafe cells may not be another, nor lie in a release."""
+    if unsafe is not None:
+        from discreet.report.unsafe import check_unsafe_path
+
+        check_unsafe_path(unsafe, *others)
+
+
+def keep_unsafe(cells: UnsafeCells, unsafe: str | None) -> None:
+    """Write them where a person said."""
+    if unsafe is not None:
+        from discreet.report.unsafe import write_unsafe
+
+        write_unsafe(cells, unsafe)
 
 
 def measured(**columns: str | None) -> bool:

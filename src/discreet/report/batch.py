@@ -9,6 +9,7 @@ from discreet.decision.law.implied import implied_words
 from discreet.decision.law.verdict import Verdict
 from discreet.look.words import number, plural
 from discreet.report.page import Findings, Page, Points, Rows, Say, Section
+from discreet.report.unsafe import unsafe_section
 
 if TYPE_CHECKING:
     from discreet.decision.batch.judged import Batch
@@ -28,7 +29,13 @@ def batch_page(found: Batch) -> Page:
     return Page(
         "Assessment of a batch",
         headline,
-        [_each(found), _together(found), *_blame(found), _part(found)],
+        [
+            _each(found),
+            _together(found),
+            *unsafe_section(found.unsafe),
+            *_blame(found),
+            _part(found),
+        ],
         verdict=found.verdict,
         size=wanted,
         said=said,

@@ -9,6 +9,7 @@ import numpy as np
 from discreet.decision.law.implied import implied_words
 from discreet.look.words import number, plural
 from discreet.report.page import Facts, Findings, Page, Points, Rows, Say, Section
+from discreet.report.unsafe import unsafe_section
 
 if TYPE_CHECKING:
     from discreet.decision.batch.masking import MaskedBatch
@@ -29,7 +30,7 @@ def masked_page(found: MaskedBatch) -> Page:
     return Page(
         "Tables that can be published",
         headline,
-        [_verdict(found), _tables(found), _made(found)],
+        [_verdict(found), _tables(found), *unsafe_section(found.unsafe), _made(found)],
         verdict=found.verdict,
         size=plural(cells, "cell"),
         said=said,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure, Sheet, Status
 from discreet.sheets.system import System
 from discreet.table.words import spoken
+
+if TYPE_CHECKING:
+    from discreet.decision.batch.reasons import Looked
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -168,11 +171,17 @@ class SheetCase:
         about: Bools | None = None,
         effort: float = 1.0,
         seconds: Seconds = math.inf,
+        looks: list[Looked] | None = None,
     ) -> list[Reason]:
-        """What each rule says of what is printed, of all cells or those it is asked about."""
+        """What each rule says of what is printed, of all cells or those it is asked about.
+
+        What was looked at for it is added to `looks`.
+        """
         from discreet.decision.batch.reasons import Looked
 
         looked = Looked(self, printed, about, effort, Clock.of(seconds))
+        if looks is not None:
+            looks.append(looked)
         found = (looked.reason(demand) for demand in self.demands)
         return [reason for reason in found if reason is not None]
 

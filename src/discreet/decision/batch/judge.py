@@ -15,6 +15,7 @@ from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.judged import Batch, Blame, Judged, first_reason
 from discreet.decision.batch.measures import doubts, said_of
 from discreet.decision.batch.out import Out, as_it_is, ends, unknown
+from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.law.assess import provenance_of
 from discreet.decision.law.policy import Policy
@@ -76,6 +77,7 @@ def judge_batch(
         judge.said(),
         clock.sentence("tables that were not looked at are in doubt", "Allow more seconds."),
         tuple(judge.cases.values()),
+        tuple(judge.looks),
     )
 
 
@@ -113,6 +115,7 @@ class Judge:
         self.effort, self.clock = effort, clock
         self.cases: dict[Measure, SheetCase] = {}
         self.places: dict[int, int] = {}  # of a sheet in its case
+        self.looks: list[Looked] = []  # at all sheets of a measure together
         for measure in dict.fromkeys(sheet.measure for sheet in sheets):
             own = [i for i, sheet in enumerate(sheets) if sheet.measure == measure]
             self.cases[measure] = SheetCase.of(records, [sheets[i] for i in own], measure, policy)
@@ -208,7 +211,10 @@ class Judge:
 
     def _by_cells(self, case: SheetCase, printed: Printed) -> list[Reason]:
         """By the demands on cells."""
-        found = case.judge(printed, effort=self.effort, seconds=self.clock)
+        whole = case is self.cases.get(case.cells.measure)  # of all sheets of the measure
+        found = case.judge(
+            printed, effort=self.effort, seconds=self.clock, looks=self.looks if whole else None
+        )
         return found or [Reason("cells", Verdict.PASS, "no cell is one that a rule forbids.")]
 
     # What can go

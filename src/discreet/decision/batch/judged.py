@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from discreet.decision.batch.case import SheetCase
+from discreet.decision.batch.reasons import Looked
+from discreet.decision.batch.unsafe import UnsafeCells, unsafe_cells
 from discreet.decision.law.assess import Provenance
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Reason, Verdict, worst
@@ -73,6 +76,12 @@ class Batch(Paged):
     said: tuple[str, ...] = ()
     stopped: str | None = None
     cases: tuple[SheetCase, ...] = field(default=(), repr=False)
+    looks: tuple[Looked, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def unsafe(self) -> UnsafeCells:
+        """The cells that rules forbid to print, and those that follow; confidential."""
+        return unsafe_cells(self.looks, self.together.reasons)
 
     @property
     def verdict(self) -> Verdict:
@@ -117,6 +126,7 @@ class Batch(Paged):
             "blame": [{"tables": list(b.names), "text": b.text} for b in self.blames],
             "part": {"tables": list(self.part), "largest": self.proven} | {
                 "verdict": str(self.part_judged.verdict)},
+            "unsafe": self.unsafe.to_json(),
             "out": [s.name for s in self.sheets if s.status is Status.OUT],
             "assumptions": list(self.said),
             "policy": {"name": self.policy.name} | self.policy.to_dict(),

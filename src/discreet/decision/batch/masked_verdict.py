@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.out import Out, as_it_is
+from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Reason, Verdict, worst
@@ -42,6 +43,7 @@ class Work:
     out: Out
     effort: float
     clock: Clock
+    looks: list[Looked] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -92,7 +94,9 @@ class Work:
             records = supposing(self.stated, found)
             own = SheetCase.of(records, sheets, case.cells.measure, self.policy)
             own = dataclasses.replace(own, spared=_moved_rows(case, own))
-            other = dataclasses.replace(self, records=records)._judge(own, _moved(masked, own))
+            looks = [] if found else self.looks
+            work = dataclasses.replace(self, records=records, looks=looks)
+            other = work._judge(own, _moved(masked, own))
             reasons = stricter(reasons, other, found) if found else other
         return reasons
 
@@ -101,7 +105,7 @@ class Work:
         printed = masked.printed
         if printed is None:
             return self._perturbed(case, masked)
-        cells = case.judge(printed, effort=self.effort, seconds=self.clock)
+        cells = case.judge(printed, effort=self.effort, seconds=self.clock, looks=self.looks)
         cells = cells or [Reason("cells", Verdict.PASS, "no cell is one that a rule asks about.")]
         if case.cells.measure.value is not None:
             return cells

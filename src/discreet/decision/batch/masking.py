@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from discreet.decision.batch.makers import MAKERS
 from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.batch.measures import doubts, said_of
 from discreet.decision.batch.out import Out, unknown
+from discreet.decision.batch.reasons import Looked
+from discreet.decision.batch.unsafe import UnsafeCells, unsafe_cells
 from discreet.decision.law.assess import Provenance, provenance_of
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
@@ -59,6 +62,12 @@ class MaskedBatch(Paged):
     said: tuple[str, ...] = ()
     stopped: str | None = None
     cases: tuple[SheetCase, ...] = field(default=(), repr=False)
+    looks: tuple[Looked, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def unsafe(self) -> UnsafeCells:
+        """The cells that rules forbid to print and those hidden for them; confidential."""
+        return unsafe_cells(self.looks, self.judged.reasons, hiding=True)
 
     @property
     def verdict(self) -> Verdict:
@@ -114,6 +123,7 @@ class MaskedBatch(Paged):
                 for sheet, values in self.shown()
             ],
             "hidden": self.hidden,
+            "unsafe": self.unsafe.to_json(),
             "judged": self.judged.to_json(),
             "said": list(self.said),
             "parameters": [dict(masked.parameters) for masked in self.masked],
@@ -186,4 +196,5 @@ def mask(
         tuple(said),
         clock.sentence("what was not looked at is in doubt", "Allow more seconds."),
         tuple(cases),
+        tuple(work.looks),
     )

@@ -96,6 +96,11 @@ class Looked:
             asked[demand.cells] = True
         return np.flatnonzero(asked & self.about & ~self.shown)
 
+    @property
+    def searched(self) -> bool:
+        """Was it looked for what follows? Not where printed cells were enough for the verdict."""
+        return "closely" in self.__dict__
+
     @cached_property
     def closely(self) -> tuple[Ints, Audit | None, bool]:
         """Cells whose parts can be listed, what tables show of them, and whether to all."""

@@ -39,8 +39,9 @@ def odd_lines(tables: Sequence[Judged], truth: Mapping[str, Floats]) -> Iterator
                     for a, b in pairwise(own)
                 )
                 if moved and (known or len(own) >= OWN):
-                    values, hidden = (np.take(x, own, axis) for x in (truth[name], table.hidden))
-                    if _tells(np.moveaxis(values, axis, 0), np.moveaxis(hidden, axis, 0)):
+                    values = np.moveaxis(truth[name].take(own, axis), axis, 0)
+                    hidden = np.moveaxis(table.hidden.take(own, axis), axis, 0)
+                    if _tells(values, hidden):
                         text = (
                             f"its lines of {grouping.name!r} stand in the order of their true "
                             "size, hidden ones among them, and not in that of the codebook"
