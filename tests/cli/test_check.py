@@ -12,15 +12,18 @@ import pytest
 from click.testing import CliRunner
 
 from discreet.cli.check import check_command
+from discreet.decision.batch.masking import mask
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import DataError
 from discreet.look.pages import PAGES
-from discreet.report.checked import check, checked_page
+from discreet.report.checked import check, checked_page, values_from
 from discreet.report.written import write
 from discreet.report.written.documents import as_bytes
 from discreet.sheets.grouping import Grouping
+from discreet.sheets.reading import formula_sheets
 from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
+from discreet.table.load import load
 from paged import check_outline, check_tags
 from releasecases import FORMATS, PEOPLE, REGION, SEX, VARIABLES, counts, masked, sums, truth
 
@@ -350,6 +353,24 @@ def test_a_perturbed_table_that_is_not_perturbed(tmp_path):
     write([dataclasses.replace(made, printed=None, method="cell key")], tmp_path / "out")
     (finding,) = found(tmp_path / "out")
     assert (finding.kind, finding.verdict) == ("data", Verdict.REVIEW)
+
+
+@pytest.mark.parametrize("kind", ["controlled", "conventional", "random"])
+@pytest.mark.parametrize("value", ["1", "40"])
+def test_a_cell_that_its_rounding_does_not_make(tmp_path, kind, value):
+    """The true count among rounded ones, or a multiple that is too far from it."""
+    records, sheets = formula_sheets(load("example:tract"), "Race*Gender")
+    mask(records, sheets, method="round", base=5, kind=kind).write(tmp_path / "out")
+
+    def said():
+        return check(tmp_path / "out", records.variables, values_from(records)).findings
+
+    assert said() == ()
+    path = tmp_path / "out" / "table-Gender_Race.csv"
+    *lines, last, end = path.read_text().split("\n")
+    path.write_text("\n".join([*lines, ",".join([*last.split(",")[:2], value]), end]), newline="")
+    rehash(tmp_path / "out", path.name)
+    assert {f.verdict for f in said() if f.kind == "data"} == {Verdict.FAIL}
 
 
 def test_a_folder_without_a_manifest(tmp_path):

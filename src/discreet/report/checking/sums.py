@@ -20,7 +20,7 @@ from discreet.look.words import number, plural
 from discreet.masks.mechanism import Mechanism, mechanism
 from discreet.release.printed import Printed
 from discreet.report.checking.found import Finding
-from discreet.report.checking.tables import NEAR, Judged
+from discreet.report.checking.tables import NEAR, Judged, Printing
 from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
 
@@ -56,6 +56,8 @@ def against_data(joint: Joint) -> Iterator[Finding]:
             if table.printings and (table.values[shown] == joint.truth[rows][shown]).all():
                 text = "it is called perturbed, and every cell that it shows is the true one"
                 yield Finding("data", Verdict.REVIEW, text, "", table.sheet.name)
+            for one in table.printings:
+                yield from _unlike(table, one, joint.truth[rows])
             continue
         truth = joint.truth[rows]
         for one in table.printings:
@@ -68,6 +70,27 @@ def against_data(joint: Joint) -> Iterator[Finding]:
                     "data", Verdict.FAIL, f"it shows {number(a)}, and the data have {number(b)}",
                     one.file, table.sheet.name, table.sheet.label(cell),
                 )  # fmt: skip
+
+
+def _unlike(table: Judged, one: Printing, truth: Floats) -> Iterator[Finding]:
+    """Cells that the mask of a table cannot have made of the data."""
+    said = table.said
+    base, reach = said["parameters"].get("base"), _reach(table)
+    places = np.flatnonzero(~np.isnan(one.values))
+    shown, true = one.values.ravel()[places], truth.ravel()[places]
+    lost = NEAR * np.maximum(1.0, np.abs(true))
+    uneven, far = np.zeros((2, len(places)), bool)
+    if said["method"].endswith("rounding") and isinstance(base, int | float) and base > 0:
+        uneven = np.abs(shown - base * np.round(shown / base)) > lost
+    if reach is not None:
+        low, high = reach.ends(shown, whole=bool(said["whole"]))
+        far = (true < low - lost) | (true > high + lost)
+    for at in np.flatnonzero(uneven | far).tolist():
+        text = f"it shows {number(shown[at])}, which {said['method']} does not make of the data"
+        if uneven[at]:
+            text = f"it shows {number(shown[at])}, which is no multiple of {number(base)}"
+        label = table.sheet.label(int(places[at]))
+        yield Finding("data", Verdict.FAIL, text, one.file, table.sheet.name, label)
 
 
 def elsewhere(joint: Joint) -> Iterator[Finding]:
