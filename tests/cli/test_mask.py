@@ -300,9 +300,9 @@ def test_unsafe_cells_of_tables_that_are_asked_about(tmp_path):
         ("out/unsafe.csv", "in the folder of a release"),
         ("out/deep/unsafe.csv", "in the folder of a release"),
         ("new/unsafe.csv", "in the folder of a release"),
-        ("people.csv", "is another file of this run"),
-        ("tables.toml", "is another file of this run"),
-        ("book.toml", "is another file of this run"),
+        ("people.csv", "which is read here"),
+        ("tables.toml", "which is read here"),
+        ("book.toml", "which is read here"),
         ("new", "is another file of this run"),
     ],
 )

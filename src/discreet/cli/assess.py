@@ -143,7 +143,7 @@ def _batch(
     from discreet.decision.law.verdict import Verdict
     from discreet.look.progress import working
 
-    refuse_unsafe(unsafe, data["data"], tables, policy, data["codebook"], html)
+    refuse_unsafe(unsafe, html)
     office = read_policy(policy, changes)
     found = read_office(tables=tables, release=release, released=released, **data)
     with working("assessing"):

@@ -184,7 +184,7 @@ def mask_command(
             html=html, as_json=as_json, household=household, tables=tables, release=release,
             released=released, unsafe=unsafe, **data,
         )  # fmt: skip
-    refuse_unsafe(unsafe, data["data"], tables, policy, data["codebook"], html, out, previous)
+    refuse_unsafe(unsafe, html, out)
     if options or keys or sensitive or household or intruder:
         from discreet.errors import DataError
 
