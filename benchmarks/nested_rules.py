@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
-from nested_batches import Asked, Batch, cut
+from nested_batches import FAMILY, Asked, Batch, cut
 from nested_known import Cell
 from numpy.typing import NDArray
 
@@ -159,21 +159,24 @@ class Rules:
         return names[own > 0], own[own > 0]
 
     def _sums(self, measure) -> Iterator[Guarded]:
-        lines = self._lines(measure)
-        every = {key: (cell, True) for key, cell in lines.items()}
+        """Lines, cells that the codings of a table tell apart together, and those of all columns.
+
+        The last are `joint` where no table shows all that they divide.
+        """
+        every = {key: (cell, True, "") for key, cell in self._lines(measure).items()}
         columns = self._columns(measure)
-        wanted = [
-            list(dict.fromkeys((*t.columns, *(t.where or ())))) for t in self._tables(measure)
-        ]
-        for some in [*wanted, columns]:
-            for cell in self._below(some):
-                every.setdefault(frozenset(cell.items()), (cell, False))
-        for cell, printed in list(every.values())[:MOST_CELLS]:
+        for table in self._tables(measure):
+            own = {FAMILY[c] for c in (*table.columns, *(table.where or ()))}
+            for cell in self._below([c for c in columns if FAMILY[c] in own]):
+                every.setdefault(frozenset(cell.items()), (cell, False, ""))
+        for cell in self._below(columns):
+            every.setdefault(frozenset(cell.items()), (cell, False, " joint"))
+        for cell, printed, joint in list(every.values())[:MOST_CELLS]:
             here = self.batch.people(cell)
             if here.any():
-                yield from self._protected(measure, cell, printed, here)
+                yield from self._protected(measure, cell, printed, here, joint)
 
-    def _protected(self, measure, cell, printed, here) -> Iterator[Guarded]:
+    def _protected(self, measure, cell, printed, here, joint) -> Iterator[Guarded]:
         policy = self.batch.policy
         names, own = self.contributions(measure, here)
         least, total = policy["contributors.least"], float(self.amounts(measure)[here].sum())
@@ -185,9 +188,8 @@ class Rules:
         alone = int(names[0]) if len(names) == 1 else -1
 
         def reaching(rule: str, reach: float) -> Guarded:
-            return Guarded(
-                rule, cell, total, printed, max(0.0, total - reach), total + reach, alone=alone
-            )
+            low, high = max(0.0, total - reach), total + reach
+            return Guarded(f"{rule}{joint}", cell, total, printed, low, high, alone=alone)
 
         if len(own) < least:
             yield reaching("contributors.least", 0.1 * total)

@@ -139,7 +139,10 @@ def run(batch: Batch) -> Outcome:
     for name, audit in looked.items():
         outcome.audits[name] = audit.verdict
         outcome.guarded += audit.guarded
-        first = {(f.step, f.alone, f.rule == "zeros"): f for f in reversed(audit.findings)}
+        first = {
+            (f.step, f.alone, f.rule == "zeros", "joint" in f.rule): f
+            for f in reversed(audit.findings)
+        }
         outcome.wrong[name] = [one.said() for one in first.values()]
         outcome.steps[name] = sorted({f.step + "+alone" * f.alone for f in audit.findings})
         if audit.undecided:
@@ -162,7 +165,8 @@ def unsafe(outcome: Outcome) -> list[str]:
 
 def table(outcomes: list[Outcome]) -> str:
     """Verdicts of each door by what the audit says, as Markdown."""
-    lines = ["| door | verdict | batches | safe | unsafe | undecided |", "| --- " * 6 + "|"]
+    audits = ("safe", "unsafe", "joint", "undecided")
+    lines = [f"| door | verdict | batches | {' | '.join(audits)} |", "| --- " * 7 + "|"]
     for door in ("assess", "part", "mask", "check"):
         verdicts: Counter[tuple[str, str]] = Counter()
         for one in outcomes:
@@ -171,9 +175,9 @@ def table(outcomes: list[Outcome]) -> str:
             if door != "part" or "part" in one.audits:
                 verdicts[verdict, audit] += 1
         for verdict in sorted({v for v, _ in verdicts}):
-            row = [verdicts[verdict, audit] for audit in ("safe", "unsafe", "undecided")]
+            row = " | ".join(str(verdicts[verdict, audit]) for audit in audits)
             every = sum(n for (v, _), n in verdicts.items() if v == verdict)
-            lines.append(f"| {door} | {verdict} | {every} | {row[0]} | {row[1]} | {row[2]} |")
+            lines.append(f"| {door} | {verdict} | {every} | {row} |")
     return "\n".join(lines)
 
 
