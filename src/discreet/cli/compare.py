@@ -59,7 +59,8 @@ def compare_command(
     """Which mask to choose: the most useful within a limit.
 
     Every mask of a masks file is made, attacked by an intruder who knows it, and weighed. The map
-    shows risk and utility of all, the choice and why.
+    shows risk and utility of all, the choice and why. What --out writes is drawn anew, from secret
+    bits that are kept nowhere, and is judged itself.
     """
     from discreet.decision.compare.compare import compare
     from discreet.decision.compare.plan import Plan
@@ -72,6 +73,8 @@ def compare_command(
         cache=cache,
         **reading(data, of_table=plan.of_table),
     )
+    if (out or intruder) and found.best is not None:
+        found = found.draw(found.best)
     finish(ctx, found, out=out, intruder=intruder, force=force, html=html, as_json=as_json)
 
 

@@ -63,20 +63,40 @@ def compare(
     held: RecordFile | Table
     if plan.of_table:
         held = load(data, codebook=codebook, **reading)
-        trial: Trial = partial(try_table, plan=plan, policy=policy), held
-        made: Callable[..., Any] = partial(_remade_table, held, plan, policy)
     else:
         held = _file(data, plan, book, reading)
         plan = _known(plan, book, held)
-        trial = partial(try_file, plan=plan, act=rules.act), held
-        made = partial(_remade_file, held, plan)
     with nullcontext() if workers is None else spreading.workers(workers):
-        found = _all(plan, trial, _drawer(cache, held, plan, policy))
+        return _compared(held, plan, policy, _provenance(data, held), cache)
+
+
+def _compared(
+    held: RecordFile | Table,
+    plan: Plan,
+    policy: Policy,
+    provenance: Provenance,
+    cache: str | Path | None = None,
+) -> Compared:
+    """All masks of a plan, and how one of them is drawn anew for release."""
+    if isinstance(held, Table):
+        trial: Trial = partial(try_table, plan=plan, policy=policy), held
+        made: Callable[..., Any] = partial(_remade_table, held, plan, policy)
+    else:
+        trial = partial(try_file, plan=plan, policy=policy), held
+        made = partial(_remade_file, held, plan)
+    found = _all(plan, trial, _drawer(cache, held, plan, policy))
     if all(one.failed is not None for one in found):
         raise DataError(str(found[0].failed))
     return Compared(
-        tuple(found), plan, policy, rules.risk, rules.limit, _provenance(data, held), made
-    )
+        tuple(found), plan, policy, policy.masks.risk, policy.masks.limit, provenance, made,
+        partial(_anew, held, plan, policy, provenance),
+    )  # fmt: skip
+
+
+def _anew(
+    held: RecordFile | Table, plan: Plan, policy: Policy, provenance: Provenance, name: str
+) -> Compared:
+    return _compared(held, plan.anew(name), policy, provenance)
 
 
 def _plan(masks: Mapping[str, Any] | str | Path) -> Plan:

@@ -11,7 +11,7 @@ from discreet.decision.compare.plan import Plan
 from discreet.decision.compare.tried import Tried
 from discreet.decision.law.assess import Provenance
 from discreet.decision.law.policy import Policy
-from discreet.decision.law.verdict import Verdict
+from discreet.decision.law.verdict import Verdict, worst
 from discreet.decision.users.choose import Choice, best_of
 from discreet.decision.users.mask import Mask
 from discreet.errors import DataError
@@ -25,7 +25,8 @@ from discreet.table.cells import frame
 class Compared(Paged):
     """Every mask that was tried, and the choice: of those within the limit the most useful one.
 
-    `made` makes the data of a mask again, the same as were tried.
+    `made` makes the data of a mask again, the same as were tried; `drawn` is the mask that is to
+    be released, drawn anew and judged by itself.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -43,6 +44,8 @@ class Compared(Paged):
     limit: float
     provenance: Provenance
     made: Callable[[str], Any] = field(repr=False)
+    again: Callable[[str], Compared] = field(repr=False)
+    drawn: Compared | None = field(default=None, repr=False)
 
     @property
     def choice(self) -> Choice:
@@ -56,14 +59,29 @@ class Compared(Paged):
 
     def _mask(self, one: Tried, limit: float) -> Mask:
         risk = one.risks[self.measure]
+        if risk is None:
+            return Mask(one.name, None, one.utility, False, why=one.not_computed[self.measure])
         within = not breaks(risk, limit, Says.AT_MOST) and one.law is not Verdict.FAIL
+        within = within and self._learnt(one) is not True
         over = breaks(risk + one.error, limit, Says.AT_MOST)
         doubt = one.doubt is not None or one.law is Verdict.REVIEW or over
+        doubt = doubt or (within and self._learnt(one) is None)
         return Mask(one.name, risk, one.utility, within, not doubt)
+
+    def _learnt(self, one: Tried) -> bool | None:
+        """Is more learnt of people because they are in the file than `masks.inferred` allows?
+        None if the policy asks and it was not computed.
+        """
+        most = self.policy.masks.inferred
+        if most == 1 or self.plan.of_table:
+            return False
+        return None if one.gain is None else breaks(one.gain, most, Says.AT_MOST)
 
     @property
     def verdict(self) -> Verdict:
-        return self.choice.verdict
+        """Of the choice, and of what was drawn anew for release."""
+        own = self.choice.verdict
+        return own if self.drawn is None else worst((own, self.drawn.verdict))
 
     @property
     def best(self) -> str | None:
@@ -83,7 +101,8 @@ class Compared(Paged):
     def steps(self) -> list[tuple[float, str | None]]:
         """The limits at which the choice changes, and the choice from there on."""
         found: list[tuple[float, str | None]] = [(0.0, self.at(0.0).best)]
-        for risk in sorted({one.risks[self.measure] for one in self.tried if not one.failed}):
+        known = (one.risks[self.measure] for one in self.tried if not one.failed)
+        for risk in sorted({risk for risk in known if risk is not None}):
             if (best := self.at(risk).best) != found[-1][1]:
                 found.append((risk, best))
         return found
@@ -101,12 +120,21 @@ class Compared(Paged):
             alike = [m for m in within if math.isclose(m.utility, choice.chosen.utility)]
             rest = " and, of those alike in it, the least risk" if len(alike) > 1 else ""
             said.append(f"Of these {choice.best} has the highest utility{rest}.")
-        doubts = {one.name: one.doubt for one in self.tried}
+        doubts = {one.name: one.doubt or self._unlearnt(one) for one in self.tried}
+        unknown = [mask for mask in choice.masks if mask.risk is None]
+        if unknown:
+            said.append(
+                f"{self.measure} of {_listed([m.name for m in unknown])} is {unknown[0].why}."
+            )
         if choice.chosen is not None and choice.chosen.verdict is Verdict.REVIEW:
             said.append(f"In doubt: {doubts[choice.chosen.name] or 'not proven to be within'}.")
             if sure := best_of([mask for mask in within if mask.exact]):
                 said.append(f"Without a doubt it would be {sure.name}.")
-        above = [m for m in choice.masks if not m.within and m.utility > self._worth]
+        above = [
+            m
+            for m in choice.masks
+            if m.risk is not None and not m.within and m.utility > self._worth
+        ]
         if above:
             nearest = min(above, key=lambda mask: mask.risk or 0.0)
             said.append(
@@ -116,7 +144,22 @@ class Compared(Paged):
         forbidden = [one.name for one in self.tried if one.law is Verdict.FAIL]
         if forbidden:
             said.append(f"The policy's own rules forbid {', '.join(forbidden)}.")
+        if self.drawn is not None:
+            said.append(self.drawn.of_draw())
         return said + self.unserved()
+
+    def of_draw(self) -> str:
+        """What was found of the one mask that was drawn for release."""
+        one = self.choice.masks[0]
+        return (
+            f"{one.name} is drawn anew for release: {self.verdict}, with a risk of "
+            f"{told_risk(one.risk)} and a utility of {number(one.utility)}."
+        )
+
+    def _unlearnt(self, one: Tried) -> str | None:
+        if self._learnt(one) is None:
+            return "masks.inferred is asked, and no column is said to be sensitive"
+        return None
 
     @property
     def _worth(self) -> float:
@@ -159,6 +202,12 @@ class Compared(Paged):
             raise DataError(f"there is no mask {name!r} that could be made.")
         return self.made(name)
 
+    def draw(self, name: str) -> Compared:
+        """With a mask drawn anew from secret bits that are kept nowhere, and judged: that draw is
+        for release, and the ones that were compared are not.
+        """
+        return replace(self, drawn=self.again(name))
+
     def with_limit(self, limit: float) -> Compared:
         """The same masks at another limit."""
         return replace(self, limit=limit)
@@ -174,7 +223,7 @@ class Compared(Paged):
         columns: dict[str, Any] = {
             "mask": [one.name for one in rows],
             "method": [one.method for one in rows],
-            **{risk: [one.risks[risk] for one in rows] for risk in self.risks},
+            **{risk: [_or_nan(one.risks[risk]) for one in rows] for risk in self.risks},
             "utility": [one.utility for one in rows],
             **{u.name: [one.by_user[u.name] for one in rows] for u in self.plan.readers},
             "verdict": [str(masks[one.name].verdict) for one in rows],
@@ -191,7 +240,9 @@ class Compared(Paged):
             "best": self.best,
             "measure": self.measure,
             "limit": self.limit,
-            "seed": self.plan.seed,
+            "seed": self.plan.seed if self.plan.trial else None,
+            "trial": self.plan.trial and self.drawn is None,
+            "drawn": None if self.drawn is None else self.drawn.to_json()["masks"][0],
             "masks": [one.to_json() | {"verdict": verdicts.get(one.name)} for one in self.tried],
             "efficient": [mask.name for mask in choice.efficient],
             "steps": [{"limit": limit, "best": best} for limit, best in self.steps],
@@ -222,6 +273,19 @@ _TABLE = {
 MEANING = {(name, False): text for name, text in _FILE.items()} | {
     (name, True): text for name, text in _TABLE.items()
 }
+
+
+def told_risk(risk: float | None) -> str:
+    """In words.
+
+    >>> told_risk(0.25), told_risk(None)
+    ('0.25', 'not computed')
+    """
+    return "not computed" if risk is None else number(risk)
+
+
+def _or_nan(risk: float | None) -> float:
+    return math.nan if risk is None else risk
 
 
 def _listed(names: list[str]) -> str:

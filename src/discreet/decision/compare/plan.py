@@ -6,7 +6,7 @@ import json
 import secrets
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from discreet.intruder.linkage.model import number, only, read_toml
 from discreet.look.result import Shown
 from discreet.masks.records.mask import listed
 
+BITS = 128  # of a seed that nobody knows
 KINDS = ("records", "table")
 KNOWN = {"of", "seed", "keys", "sensitive", "household", "weight", "masks", "users"}
 
@@ -55,8 +56,9 @@ class Reader:
 class Plan(Shown):
     """Candidates, who uses the data, and what the intruder knows.
 
-    `seed` is as secret as the data: who knows it can undo a mask. A masks file without one has a
-    new one every time.
+    `seed` is as secret as the data: who knows it can undo a mask. A masks file without one has 128
+    secret bits, new every time. One that is given by hand can be found by trying (`trial`): what is
+    drawn from it is not for release.
 
     >>> plan = Plan.of({"keys": ["age"], "masks": [{"method": "sample", "share": 0.5}]})
     >>> plan
@@ -67,12 +69,13 @@ class Plan(Shown):
 
     candidates: tuple[Candidate, ...]
     of_table: bool = False
-    seed: int = 0
+    seed: int = field(default_factory=lambda: secrets.randbits(BITS), repr=False)
     keys: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     household: str | None = None
     weight: str | None = None
     readers: tuple[Reader, ...] = field(default=())
+    trial: bool = False
 
     @property
     def spoken(self) -> tuple[str, ...]:
@@ -97,7 +100,9 @@ class Plan(Shown):
         kind = content.get("of", KINDS[0])
         if kind not in KINDS:
             raise DataError(f"of in {name} is {kind!r}; write {' or '.join(KINDS)}.")
-        seed = content.get("seed", secrets.randbits(64))
+        seed = content.get("seed")
+        trial = seed is not None
+        seed = seed if trial else secrets.randbits(BITS)
         if not isinstance(seed, int) or seed < 0:
             raise DataError(f"seed of {name} is {seed!r}; give a whole number from 0 on.")
         given = content.get("masks")
@@ -126,7 +131,13 @@ class Plan(Shown):
             content.get("household"),
             content.get("weight"),
             readers,
+            trial,
         )
+
+    def anew(self, name: str) -> Plan:
+        """One of the masks alone, drawn from secret bits of its own."""
+        chosen = next(one for one in self.candidates if one.name == name)
+        return replace(self, candidates=(chosen,), seed=secrets.randbits(BITS), trial=False)
 
 
 def _names(said: object) -> list[str]:

@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.decision.compare.inferred import inferred
+from discreet.decision.compare.nobody import of_nobody
 from discreet.decision.compare.plan import Candidate, Plan
+from discreet.decision.compare.repeats import repeats
 from discreet.decision.compare.sensitive import became, is_number, sensitive_column
 from discreet.decision.compare.tried import Tried
+from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Kind
 from discreet.masks.records.chain import chained, shuffled
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import MaskedFile
-from discreet.risk.linkage.disclosed import Disclosed, Sensitive, disclosed, statements
+from discreet.risk.linkage.disclosed import Disclosed, disclosed
 from discreet.risk.linkage.identification import identify
 
 Floats = NDArray[np.float64]
@@ -41,12 +45,12 @@ def make_file(file: RecordFile, candidate: Candidate, seed: int) -> MaskedFile:
     return replace(masked, data=masked.data.assign(**{file.household: fresh}))
 
 
-def try_file(file: RecordFile, candidate: Candidate, plan: Plan, act: float) -> Tried:
+def try_file(file: RecordFile, candidate: Candidate, plan: Plan, policy: Policy) -> Tried:
     """What a mask of a file risks and is worth."""
     from discreet.utility.summary import worth
 
     masked = make_file(file, candidate, plan.seed)
-    found = attack(file, masked, plan, act)
+    found, repeated = attack(file, masked, plan, policy.masks.act)
     aside = {file.household, file.weight}
     columns = [name for name in file.data.columns if name not in aside]
     numbers = [name for name in columns if is_number(file, name)]
@@ -68,11 +72,37 @@ def try_file(file: RecordFile, candidate: Candidate, plan: Plan, act: float) -> 
         {user.name: score(list(user.columns)) for user in plan.readers},
         None,
         found.exact == 1,
-        found.pruned,
-        (*masked.said, *_trust(found)),
+        found.pruned + found.error,
+        (*masked.said, *repeated, *_trust(found)),
         len(masked),
         _doubt(file, masked, plan),
+        not_computed=_not_computed(plan, found),
+        inferred=_inferred(file, masked, plan, found),
     )
+
+
+def _not_computed(plan: Plan, found: Disclosed) -> dict[str, str]:
+    """Risks that were not looked at, and why."""
+    if found.attribute is not None:
+        return {}
+    if plan.sensitive:
+        return {"attribute": "not computed: every sensitive column is a key, and known already"}
+    return {"attribute": "not computed: no column is said to be sensitive"}
+
+
+def _inferred(
+    file: RecordFile, masked: MaskedFile, plan: Plan, found: Disclosed
+) -> dict[str, dict[str, float]]:
+    """What a model gets right of each sensitive column, with a person's record and without."""
+    learnt: dict[str, dict[str, float]] = {}
+    for name in plan.sensitive:
+        if name in plan.keys:
+            continue
+        one = inferred(file, masked, plan.keys, sensitive_column(file, masked, name))
+        if one is not None:
+            told = float(found.told[name].mean())
+            learnt[name] = {"told": told, "released": one.released, "baseline": one.baseline}
+    return learnt
 
 
 def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
@@ -101,6 +131,10 @@ def _trust(found: Disclosed) -> list[str]:
     if found.exact < 1:
         some = f"exact for {found.exact:.0%} of the records, else " if found.exact else ""
         said.append(f"Link probabilities are {some}approximate.")
+    if found.error:
+        said.append(
+            f"Of combinations that are shown by chance alone, links may be {found.error:.2%} more."
+        )
     if found.pruned:
         said.append(f"Pruning may have left out {found.pruned:.2%} of the true links.")
     return said
@@ -117,11 +151,21 @@ def _as_numbers(file: RecordFile, numbers: list[str]) -> Any:
     return file.data.assign(**found)
 
 
-def attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Disclosed:
-    """What an intruder finds who knows the keys of everybody in the file, and the mask.
+def attack(
+    file: RecordFile, masked: MaskedFile, plan: Plan, act: float
+) -> tuple[Disclosed, tuple[str, ...]]:
+    """What an intruder finds who knows the keys of everybody in the file, and the mask; and which
+    columns he uses besides, because they give a masked one back.
 
     A sensitive column that is also a key is known already, and counts as a key alone.
     """
+    plain, more = _attack(file, masked, plan, act), repeats(file, masked, plan)
+    if more is None:
+        return plain, ()
+    return plain.worse(_attack(more.file, more.masked, more.plan, act)), more.said
+
+
+def _attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Disclosed:
     if not plan.keys:
         raise DataError("the intruder knows no column; name the keys that can be known of people.")
     file.check(*plan.keys, *plan.sensitive)
@@ -129,37 +173,12 @@ def attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Disc
         sensitive_column(file, masked, name) for name in plan.sensitive if name not in plan.keys
     ]
     if (masked.rows < 0).all():
-        return _of_nobody(file, masked, plan, columns, act)
+        return of_nobody(file, masked, plan.keys, columns, act)
     intruder = masked.intruder(plan.keys)
     if all(key.kind is Kind.UNKNOWN for key in intruder.keys):
-        return _of_nobody(file, masked, plan, columns, act)
+        return of_nobody(file, masked, plan.keys, columns, act)
     people = masked.linked_with(file, plan.keys)
     return disclosed(identify(people, intruder, act=act), columns)
-
-
-def _of_nobody(
-    file: RecordFile, masked: MaskedFile, plan: Plan, columns: list[Sensitive], act: float
-) -> Disclosed:
-    """Records whose keys are synthetic belong to nobody: no link is right, but values may be.
-
-    The intruder believes of a target what the synthetic records with the target's keys have, at
-    face value, and what all have if there are none.
-    """
-    import pandas as pd
-
-    released = RecordFile(masked.data)
-    both = [np.concatenate([became(file, masked, k), released.labels(k)]) for k in plan.keys]
-    codes = pd.MultiIndex.from_arrays(both).factorize()[0]
-    mine, theirs = codes[: len(file)], codes[len(file) :]
-    told, stated = {}, {}
-    for column in columns:
-        inside = np.zeros((int(codes.max()) + 1, len(column.prior)))
-        np.add.at(inside, theirs, column.believed)
-        total = inside.sum(1, keepdims=True)
-        beliefs = np.where(total > 0, inside / np.where(total > 0, total, 1), column.prior)[mine]
-        told[column.name], stated[column.name] = statements(beliefs, column, act)
-    nobody = np.zeros(len(file))
-    return Disclosed(nobody, nobody > 0, nobody, told, stated)
 
 
 def _within(file: RecordFile, masked: MaskedFile) -> dict[str, Any]:

@@ -26,7 +26,8 @@ def sensitive_column(file: RecordFile, masked: MaskedFile, name: str) -> Sensiti
 
     A number that more than a tenth of the records have is a class of its own, and the tenths are
     of the others. What chance has changed is believed by Bayes where the mask is a matrix or
-    noise, else at face value; what is missing says nothing itself.
+    noise, else at face value. A blank says as much as whoever knows the rule by which values are
+    blanked takes from it: how often each value is. What is missing otherwise says nothing itself.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -43,13 +44,15 @@ def sensitive_column(file: RecordFile, masked: MaskedFile, name: str) -> Sensiti
     if is_number(file, name) and still and (chance or is_number(released, name)):
         true = file.numbers(name)
         truth, size = _classes(true, true)
-        return _at_face_value(name, truth, _classes(true, released.numbers(name))[0], size)
+        seen = _classes(true, released.numbers(name))[0]
+        return _as_shown(name, truth, seen, size, None if chance else masked.rows)
     shown = plainly(released.labels(name))
     if key is not None and chance and key.kind is Kind.CATEGORY and key.matrix is not None:
         return _mixed_up(file, key, released.labels(name))
     labels = plainly(_whole(file, name, became(file, masked, name)))
     names = sorted({*labels, *shown} - {""})
-    return _at_face_value(name, _places(labels, names), _places(shown, names), max(len(names), 1))
+    truth, seen, size = _places(labels, names), _places(shown, names), max(len(names), 1)
+    return _as_shown(name, truth, seen, size, None if chance else masked.rows)
 
 
 def became(file: RecordFile, masked: MaskedFile, name: str) -> Labels:
@@ -66,6 +69,20 @@ def is_number(file: RecordFile, name: str) -> bool:
         return False
     values = file.numbers(name)
     return len(np.unique(values[~np.isnan(values)])) > FEW
+
+
+def is_fixed(masked: MaskedFile, name: str) -> bool:
+    """Has the mask left nothing of a column to chance?"""
+    key = masked.keys.get(name)
+    joint = any(name in one.joint for one in masked.keys.values())
+    return not joint and (key is None or _fixed(key))
+
+
+def tenths(true: Floats, values: Floats) -> Ints:
+    """The class of each of some values, -1 if missing: frequent true ones by themselves, the
+    others in tenths of the true ones.
+    """
+    return _classes(true, values)[0]
 
 
 def _are_numbers(file: RecordFile, name: str) -> bool:
@@ -127,6 +144,21 @@ def _at_face_value(name: str, truth: Ints, seen: Ints, size: int) -> Sensitive:
     counts = np.bincount(seen[seen >= 0], minlength=size).astype(np.float64)
     prior = (counts + 1 / size) / (counts.sum() + 1)
     return _believed(name, truth, seen, np.eye(size), prior)
+
+
+def _as_shown(name: str, truth: Ints, seen: Ints, size: int, rows: Ints | None) -> Sensitive:
+    """At face value; `rows`, of whom each record is, tell which values a rule has blanked."""
+    if rows is None or (rows < 0).any():
+        return _at_face_value(name, truth, seen, size)
+    own = truth[rows]
+    blank = (seen < 0) & (own >= 0)
+    if not blank.any():
+        return _at_face_value(name, truth, seen, size)
+    counts = np.bincount(own[own >= 0], minlength=size).astype(np.float64)
+    often = np.bincount(own[blank], minlength=size) / np.maximum(counts, 1)
+    likelihood = np.vstack([np.diag(1 - often), often])
+    prior = counts / counts.sum()
+    return _believed(name, truth, np.where(blank, size, seen), likelihood, prior)
 
 
 def _mixed_up(file: RecordFile, key: Key, shown: Labels) -> Sensitive:

@@ -61,9 +61,10 @@ class Choice(Paged):
     def verdict(self) -> Verdict:
         """That of the best mask; FAIL if nothing may be released, or nothing is best.
 
-        REVIEW if none is chosen, but some that keep the limit could not be weighed.
+        REVIEW if none is chosen, but some that keep the limit could not be weighed, or the risk of
+        some is not known.
         """
-        if self.chosen is None and self._unweighed:
+        if self.chosen is None and (self._unweighed or self._unknown):
             return Verdict.REVIEW
         if self.chosen is None or self.chosen.nothing:
             return Verdict.FAIL
@@ -94,6 +95,11 @@ class Choice(Paged):
         return sum(mask.within and bool(mask.why) for mask in self.masks)
 
     @property
+    def _unknown(self) -> int:
+        """Of how many the risk is not known."""
+        return sum(mask.risk is None for mask in self.masks)
+
+    @property
     def sampled(self) -> bool:
         """Does the choice rest on a sample?"""
         return self.chosen is not None and not self.chosen.exact
@@ -121,6 +127,11 @@ class Choice(Paged):
             return (
                 f"{self.verdict.symbol} {self.verdict}: release nothing yet; {many} "
                 f"{'keeps' if within == 1 else 'keep'} {limit}, of a utility that is not known."
+            )
+        if self.chosen is None and self._unknown:
+            return (
+                f"{self.verdict.symbol} {self.verdict}: release nothing yet; no mask is known to "
+                f"keep {limit}, and the risk of {plural(self._unknown, 'mask')} is not known."
             )
         if self.chosen is None:
             return f"{self.verdict.symbol} {self.verdict}: release nothing; no mask keeps {limit}."

@@ -186,8 +186,8 @@ class PrivateRecords(Mask):
 
 
 _NOBODY = (
-    "A synthetic record belongs to nobody, and no link to it is right; what the records say of an "
-    "attribute is another matter: see the attribute risk."
+    "A synthetic record belongs to nobody; but it counts as a link where it repeats a rare "
+    "combination of the keys more often than chance does."
 )
 
 

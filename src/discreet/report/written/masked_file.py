@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".parquet")
 EXACT = 2**53  # whole numbers that a double holds
+TRIAL = "not for release: drawn from a seed that was given, which can be found by trying"
 CONFIDENTIAL = "Confidential: part of what became of the records. Do not publish."
 
 
@@ -28,7 +29,8 @@ def write_masked(
     force: bool = False,
 ) -> list[Path]:
     """The data of a mask, the chosen one unless named: a .csv or .parquet file, and a .json file
-    that says how they were made and nothing of the people. The seed is in none of them.
+    that says how they were made and nothing of the people. The seed is in none of them; data
+    that were drawn from a seed given by hand are called a trial, which is not for release.
 
     `intruder` is a file for what an intruder knows who knows the mask: confidential, as the parts
     of a mask that can be repeated are what became of each record.
@@ -41,6 +43,7 @@ def write_masked(
     ...     [path.name for path in write_masked(found, Path(folder) / "out.csv", name="margins")]
     ['out.csv', 'out.csv.json']
     """
+    found = found.drawn or found
     made = found.data(name)
     if "private" in made.method.split(" + "):
         raise DataError(
@@ -106,6 +109,7 @@ def _record(found: Compared, made: Any) -> dict[str, Any]:
         "rows": len(_frame(made)),
         "columns": [str(name) for name in _frame(made).columns],
         **record_of(found.policy),
+        **({"trial": TRIAL} if found.plan.trial else {}),
         "made": {"when": found.provenance.when, "versions": found.provenance.versions},
     }
 

@@ -54,7 +54,8 @@ class Disclosed(Result):
     `chance`: that of the true link. Of each sensitive column `told`: its value is stated and right,
     and `stated`: is stated, where the release adds at least a tenth to what frequency alone says.
     `exact`: the share of records whose links are exact, not balanced; `pruned`: true pairs that
-    pruning may have left out, as a share of respondents.
+    pruning may have left out, as a share of respondents; `error`: how much higher the share of
+    links may be by chance. `attribute` is None where no column is sensitive: not computed.
 
     >>> import numpy as np
     >>> one = np.array([1.0, 0.0])
@@ -69,9 +70,12 @@ class Disclosed(Result):
     stated: Mapping[str, NDArray[np.bool_]]
     exact: float = 1.0
     pruned: float = 0.0
+    error: float = 0.0
 
     def __repr__(self) -> str:
-        shares = f"{self.identified:.1%} identified, {self.attribute:.1%} told a value"
+        told = self.attribute
+        values = "values not computed" if told is None else f"{told:.1%} told a value"
+        shares = f"{self.identified:.1%} identified, {values}"
         return f"Disclosed({plural(len(self.right), 'respondent')}: {shares})"
 
     @property
@@ -80,8 +84,10 @@ class Disclosed(Result):
         return float(self.right.mean())
 
     @property
-    def attribute(self) -> float:
+    def attribute(self) -> float | None:
         """Share of respondents of whom a sensitive value is stated, rightly."""
+        if not self.told:
+            return None
         return float(_any(self.told, len(self.right)).mean())
 
     @property
@@ -104,13 +110,30 @@ class Disclosed(Result):
         """Largest probability of a true link."""
         return float(self.chance.max())
 
+    def worse(self, other: Disclosed) -> Disclosed:
+        """What either of two intruders finds, respondent by respondent."""
+        told, stated = dict(self.told), dict(self.stated)
+        for into, more in ((told, other.told), (stated, other.stated)):
+            for name, one in more.items():
+                into[name] = into[name] | one if name in into else one
+        return Disclosed(
+            np.maximum(self.right, other.right),
+            self.linked | other.linked,
+            np.maximum(self.chance, other.chance),
+            told,
+            stated,
+            min(self.exact, other.exact),
+            max(self.pruned, other.pruned),
+            max(self.error, other.error),
+        )
+
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a respondent."""
         columns: dict[str, Any] = {"identified": self.right, "linked": self.linked}
         columns |= {f"told {name}": told for name, told in self.told.items()}
         return frame(columns, kind)
 
-    def to_json(self) -> dict[str, float]:
+    def to_json(self) -> dict[str, float | None]:
         names = ("disclosed", "identified", "attribute", "perceived", "expected", "highest")
         return {name: getattr(self, name) for name in names}
 
@@ -128,7 +151,7 @@ def disclosed(found: Identification, sensitive: Sequence[Sensitive] = ()) -> Dis
     >>> intruder = dc.linkage.Intruder.of({"keys": {"age": {"kind": "normal", "spread": 2}}})
     >>> found = dc.identify(dc.linkage.read_records(people, masked, intruder, id="id"), intruder)
     >>> disclosed(found)
-    Disclosed(3 respondents: 100.0% identified, 0.0% told a value)
+    Disclosed(3 respondents: 100.0% identified, values not computed)
     """
     links, act = found.links, found.act
     assert found.parents is not None

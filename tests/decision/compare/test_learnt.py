@@ -1,0 +1,159 @@
+"""What an intruder learns though no record is linked: by copies, blanks, twins and models."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dc
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
+from discreet.report.html import html_report
+from maskcases import people
+
+PLACE = ["town", "sex", "job", "age"]
+
+
+def person(records, seed=1, **options):
+    """People without households, by age in fives."""
+    data = people(records, seed, missing=0, **options).data
+    return data.assign(age=(data["age"] // 5 * 5).astype(int))[[*PLACE, "ill"]]
+
+
+def tried(data, *masks, keys=PLACE, sensitive=(), policy=None):
+    plan = {"keys": list(keys), "masks": list(masks), "seed": 1}
+    plan |= {"sensitive": list(sensitive)} if sensitive else {}
+    return dc.compare(data, plan, Policy.of(policy or {}), records=True)
+
+
+def synthetic(formula, copies, name="copies"):
+    options = {"method": "synthesise", "model": "formula", "formula": formula, "copies": copies}
+    return options | {"name": name}
+
+
+@pytest.mark.parametrize(
+    ("mask", "share"),
+    [
+        (synthetic("town*sex*job*age*ill", 20), 0.8),
+        (synthetic("town*sex*job*age + ill", 20), 0.8),
+        ({"method": "private", "epsilon": 1e4, "margins": "town*sex*job*age*ill"}, 0.5),
+    ],
+    ids=["saturated", "nearly saturated", "noise of no size, drawn once"],
+)
+def test_copies_that_repeat_the_records_have_the_risk_of_the_file(mask, share):
+    found = tried(person(300), {"method": "sample", "share": 1.0}, mask)
+    whole, made = (one.risks for one in found.tried)
+    assert made["identified"] > share * whole["identified"] > 0.3
+    assert made["expected"] > share * whole["expected"]
+    assert found.verdict is Verdict.FAIL
+
+
+def test_copies_by_a_model_that_knows_nobody_have_little():
+    data = person(4000)
+    found = tried(data, synthetic("town + sex + job + age + ill", 1))
+    assert found.tried[0].risks["identified"] < 0.005
+    one = tried(data, synthetic("town*sex*job*age", 1)).tried[0]
+    assert one.risks["identified"] > 10 * found.tried[0].risks["identified"]
+
+
+def test_a_blank_says_what_a_rule_blanks():
+    """Who has a rare illness is the only one without a value."""
+    data = pd.DataFrame(
+        {"g": [f"p{i}" for i in range(60)], "ill": ["no"] * 40 + ["flu"] * 18 + ["rare"] * 2}
+    )
+    for missing, told in (("any", 60), ("own", 58)):  # where flu is blanked besides, it hides rare
+        mask = {"method": "blank", "columns": ["ill"], "k": 3, "missing": missing}
+        found = tried(data, mask, keys=["g"], sensitive=["ill"], policy={"masks.act": 0.9})
+        assert found.tried[0].risks["attribute"] == pytest.approx(told / 60)
+    numbers = data.assign(ill=np.r_[np.repeat(np.arange(29.0), 2), 900.0, 901.0])
+    mask = {"method": "blank", "columns": ["ill"], "k": 2}
+    found = tried(numbers, mask, keys=["g"], sensitive=["ill"], policy={"masks.act": 0.5})
+    assert found.tried[0].risks["attribute"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [("pram", {"keep": 0.2}), ("recode", {"cuts": {"school": [[5]]}, "levels": {"school": 1}})],
+)
+def test_a_twin_of_a_masked_column_gives_it_back(method, options):
+    """Education beside its number: as a key, and as what nobody should learn."""
+    rng = np.random.default_rng(2)
+    school = rng.integers(0, 40, 200)
+    data = pd.DataFrame(
+        {"school": school, "years": school * 2 + 1, "sex": rng.choice(["f", "m"], 200)}
+    )
+    data["noise"] = rng.normal(size=200)
+    mask = {"method": method, "columns": ["school"], **options}
+    alone = tried(data.drop(columns="years"), mask, keys=["school", "sex"]).tried[0]
+    both = tried(data, mask, keys=["school", "sex"]).tried[0]
+    plain = tried(data, {"method": "sample", "share": 1.0}, keys=["school", "sex"]).tried[0]
+    assert both.risks["identified"] > max(2 * alone.risks["identified"], 0.15)
+    assert both.risks["identified"] == pytest.approx(plain.risks["identified"], abs=0.05)
+    assert any("years" in text and "school" in text for text in both.said)
+    assert not any("noise" in text for text in both.said)
+    told = tried(data, mask, keys=["noise"], sensitive=["school"]).tried[0]
+    hidden = tried(data.drop(columns="years"), mask, keys=["noise"], sensitive=["school"]).tried[0]
+    assert told.risks["attribute"] == 1 > (hidden.risks["attribute"] if method == "pram" else 0)
+
+
+def test_a_finer_column_gives_back_a_key_that_nobody_knows_finely():
+    data = people(200, missing=0).data[["region", "town", "sex", "age"]]
+    mask = {"method": "pram", "columns": ["region"], "keep": 0.1}
+    found = tried(data, mask, keys=["region", "sex", "age"]).tried[0]
+    plain = tried(data, {"method": "sample", "share": 1.0}, keys=["region", "sex", "age"]).tried[0]
+    assert found.risks["identified"] == pytest.approx(plain.risks["identified"], abs=1e-9)
+    assert any("town" in text for text in found.said)
+
+
+def test_a_number_with_many_values_is_a_twin_by_its_neighbours():
+    data = people(300, missing=0).data[["income", "sex"]].assign(tax=lambda d: d["income"] * 0.3)
+    mask = {"method": "noise", "columns": ["income"], "spread": 0.5}
+    assert tried(data, mask, keys=["income"]).tried[0].risks["identified"] > 0.95
+    assert tried(data.drop(columns="tax"), mask, keys=["income"]).tried[0].risks["identified"] < 0.1
+
+
+def test_what_is_learnt_from_others_is_told_beside_what_is_learnt_from_oneself():
+    """In small groups that share a value everybody is told; a model learns it without him."""
+    town = np.repeat([f"t{i}" for i in range(30)], 20)
+    data = pd.DataFrame({"town": town, "ill": np.repeat(["yes", "no"] * 15, 20)})
+    whole, tenth = {"method": "sample", "share": 1.0}, {"method": "sample", "share": 0.1}
+    found = tried(data, whole, tenth | {"name": "tenth"}, keys=["town"], sensitive=["ill"])
+    for one in found.tried:  # a tenth of 600 has two of each town
+        shares = one.inferred["ill"]
+        assert shares["told"] == pytest.approx(one.risks["attribute"])
+        assert shares["released"] - shares["baseline"] < 0.05
+    assert found.tried[0].inferred["ill"]["baseline"] == 1
+    assert "Told counts people whose released look-alikes share" in html_report(found)
+    alone = data.assign(
+        town=np.arange(600), ill=np.random.default_rng(1).choice(["yes", "no"], 600)
+    )
+    own = tried(alone, whole, keys=["town"], sensitive=["ill"]).tried[0].inferred["ill"]
+    assert own["released"] == 1
+    assert own["baseline"] < 0.6
+
+
+def test_a_policy_limits_what_is_learnt_of_who_is_in_the_file():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"g": [f"p{i}" for i in range(80)], "ill": rng.choice(["a", "b"], 80)})
+    mask, policy = {"method": "sample", "share": 1.0}, {"masks.limit": 1.0}
+    limited = policy | {"masks.inferred": 0.1}
+    assert tried(data, mask, keys=["g"], sensitive=["ill"], policy=policy).verdict is Verdict.PASS
+    assert tried(data, mask, keys=["g"], sensitive=["ill"], policy=limited).verdict is Verdict.FAIL
+    asked = tried(data, mask, keys=["g"], policy=limited)
+    assert asked.verdict is Verdict.REVIEW
+    assert "masks.inferred is asked" in " ".join(asked.why())
+
+
+def test_a_risk_that_was_not_looked_at_is_not_0():
+    data = pd.DataFrame({"g": list("aabb"), "ill": list("ynyn")})
+    found = tried(data, {"method": "sample", "share": 1.0}, keys=["g"], policy={"masks.limit": 0.5})
+    document = json.loads(json.dumps(found.to_json()))
+    assert document["masks"][0]["risks"]["attribute"] is None
+    assert "no column is said to be sensitive" in document["masks"][0]["not_computed"]["attribute"]
+    assert found.verdict is Verdict.PASS
+    assert "The attribute risk is not computed: no column is said to be" in html_report(found)
+    asked = tried(data, {"method": "sample", "share": 1.0}, keys=["g"],
+                  policy={"masks.limit": 0.5, "masks.risk": "attribute"})  # fmt: skip
+    assert asked.verdict is Verdict.REVIEW
+    assert "not computed" in " ".join(asked.why())
