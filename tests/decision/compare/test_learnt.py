@@ -157,3 +157,93 @@ def test_a_risk_that_was_not_looked_at_is_not_0():
                   policy={"masks.limit": 0.5, "masks.risk": "attribute"})  # fmt: skip
     assert asked.verdict is Verdict.REVIEW
     assert "not computed" in " ".join(asked.why())
+
+
+def test_numbers_give_back_their_masked_sum():
+    """Men and women are released as they are; their sum has noise."""
+    rng = np.random.default_rng(4)
+    men, women = rng.integers(0, 400, (2, 300))
+    data = pd.DataFrame({"sector": rng.choice(list("abc"), 300), "men": men, "women": women})
+    data["all"] = men + women
+    mask = {"method": "noise", "columns": ["all"], "spread": 3.0}
+    found = tried(data, mask, keys=["sector", "all"]).tried[0]
+    assert found.risks["identified"] > 0.7
+    assert any("men and women" in text for text in found.said)
+    told = tried(data, mask, keys=["sector"], sensitive=["all"], policy={"masks.act": 0.2}).tried[0]
+    hidden = tried(data.drop(columns="men"), mask, keys=["sector"], sensitive=["all"])
+    assert told.inferred["all"]["released"] >= hidden.tried[0].inferred["all"]["released"]
+
+
+def test_a_weight_or_two_columns_give_back_a_masked_one():
+    """Weights are those of cells of town by sex; cohort is year less age."""
+    data = people(400, missing=0).data[["town", "sex", "age"]]
+    cells = data.groupby(["town", "sex"])["age"].transform("size")
+    data = data.assign(
+        w=1000 / (cells + (data["sex"] == "f") * 0.5 + data["town"].map(ord) * 0.01),
+        year=np.arange(400) % 3,
+    )
+    mask = {"method": "pram", "columns": ["town"], "keep": 0.1}
+    keys = ["town", "sex", "age"]
+    whole = dc.compare(
+        data, {"seed": 1, "keys": keys, "weight": "w",
+               "masks": [mask | {"name": "a"}, {"method": "sample", "share": 1.0}]}, records=True
+    )  # fmt: skip
+    one, plain = whole.tried
+    assert one.risks["identified"] == pytest.approx(plain.risks["identified"], abs=0.02)
+    cohort = data.assign(cohort=data["year"] * 100 + data["age"] // 4 * 4).drop(columns="w")
+    cohort["ten"] = cohort["age"] // 4 * 4
+    masked = {"method": "pram", "columns": ["ten"], "keep": 0.1}
+    both = tried(cohort.drop(columns="age"), masked, keys=["ten", "sex", "town"]).tried[0]
+    assert any("ten" in text and "cohort" in text for text in both.said)
+
+
+def test_noise_that_goes_with_that_of_a_known_key_is_known():
+    rng = np.random.default_rng(5)
+    age = rng.normal(50, 10, 400)
+    data = pd.DataFrame({"id": [f"p{i}" for i in range(400)], "age": age})
+    data["pay"] = age * 100 + rng.normal(0, 200, 400)
+    together = {"method": "noise", "columns": ["age", "pay"], "spread": 1.0}
+    alone = together | {"name": "alone", "kind": "independent"}
+    options = {"keys": ["id", "age"], "sensitive": ["pay"], "policy": {"masks.act": 0.4}}
+    found = tried(data, together | {"kind": "correlated"}, alone, **options)
+    tied, free = (one.risks["attribute"] for one in found.tried)
+    assert tied > free + 0.2
+
+
+def test_shares_of_what_pram_hides_are_those_of_the_file():
+    """A rare value that is shown is believed by how many have it, not by how many show it."""
+    rng = np.random.default_rng(6)
+    ill = rng.choice(["no", "heart"], 1000, p=[0.94, 0.06])
+    data = pd.DataFrame({"id": [f"p{i}" for i in range(1000)], "ill": ill})
+    mask = {"method": "pram", "columns": ["ill"], "keep": 0.6}
+    from discreet.decision.compare.sensitive import sensitive_column
+    from discreet.masks.records.chain import chained
+    from discreet.masks.records.file import RecordFile
+
+    file = RecordFile(data)
+    masked = chained([mask]).apply(file, np.random.default_rng(1))
+    column = sensitive_column(file, masked, "ill")
+    shares = np.bincount(column.truth) / 1000
+    np.testing.assert_allclose(column.prior, shares)
+
+
+def test_a_column_that_looks_like_the_number_of_a_household_is_looked_at():
+    data = person(300).assign(home=np.arange(300) // 3)
+    found = tried(data, {"method": "sample", "share": 0.9}, policy={"masks.limit": 1.0})
+    assert found.verdict is Verdict.REVIEW
+    assert "home is shared by few records each" in " ".join(found.why())
+
+
+def test_who_is_blanked_for_a_lack_of_diversity_is_told():
+    """All of two small towns have one value each: that is why they are blanked."""
+    rng = np.random.default_rng(7)
+    town = np.repeat(list("ABCD"), [300, 85, 12, 3])
+    ill = np.where(rng.random(400) < 0.5, "no", "yes")
+    ill[385:397], ill[397:] = "no", "rare"
+    data = pd.DataFrame({"town": town, "ill": ill})
+    step = {"method": "recode", "columns": ["town"], "levels": {"town": 0}, "l": 2,
+            "sensitive": "ill", "suppress": 0.05}  # fmt: skip
+    for mask in (step, {"chain": [step, {"method": "sample", "share": 1.0}]}):
+        found = tried(data, mask, keys=["town"], sensitive=["ill"], policy={"masks.act": 0.9})
+        assert found.tried[0].risks["attribute"] >= 15 / 400
+        assert found.tried[0].risks["identified"] == 0

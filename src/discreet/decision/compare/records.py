@@ -17,6 +17,7 @@ from discreet.decision.compare.tried import Tried
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Kind
+from discreet.look.words import percent, plural
 from discreet.masks.records.chain import chained, shuffled
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import MaskedFile
@@ -26,6 +27,8 @@ from discreet.risk.linkage.identification import identify
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 UNIQUE = 0.5  # share of different values from which a column tells people apart
+HOMES = 10  # different values from which a column may number households
+HOME = 6  # most people of a household, by whom a column looks like its number
 
 
 def make_file(file: RecordFile, candidate: Candidate, seed: int) -> MaskedFile:
@@ -73,7 +76,7 @@ def try_file(file: RecordFile, candidate: Candidate, plan: Plan, policy: Policy)
         None,
         found.exact == 1,
         found.pruned + found.error,
-        (*masked.said, *repeated, *_trust(found)),
+        (*masked.said, *repeated, *_of_released(found, len(masked)), *_trust(found)),
         len(masked),
         _doubt(file, masked, plan),
         not_computed=_not_computed(plan, found),
@@ -98,7 +101,8 @@ def _inferred(
     for name in plan.sensitive:
         if name in plan.keys:
             continue
-        one = inferred(file, masked, plan.keys, sensitive_column(file, masked, name))
+        column = sensitive_column(file, masked, name, plan.keys)
+        one = inferred(file, masked, plan.keys, column)
         if one is not None:
             told = float(found.told[name].mean())
             learnt[name] = {"told": told, "released": one.released, "baseline": one.baseline}
@@ -120,9 +124,26 @@ def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
         labels = RecordFile(masked.data).labels(name)
         own = len(set(labels)) / len(labels)
         apart = name not in (*plan.keys, *plan.sensitive, file.weight, *masked.keys)
-        if apart and own > UNIQUE and len(labels) > 1:
+        if not apart or len(labels) < 2:
+            continue
+        if own > UNIQUE:
             return f"{name} is different for nearly everybody, and is taken as known to nobody"
+        _, of, many = np.unique(labels, return_inverse=True, return_counts=True)
+        if len(many) > HOMES and (many[of] <= HOME).mean() > UNIQUE:
+            return (
+                f"{name} is shared by few records each, as the number of a household is, and "
+                "members tell of each other; name the column of households, or leave it out"
+            )
     return None
+
+
+def _of_released(found: Disclosed, released: int) -> list[str]:
+    """Risks are shares of all respondents; of who is released, more may be found."""
+    right = float(found.right.sum())
+    if released >= len(found.right) or not right:
+        return []
+    some = percent(right / released, 1)
+    return [f"Of the {plural(released, 'released record')}, {some} are identified."]
 
 
 def _trust(found: Disclosed) -> list[str]:
@@ -155,11 +176,14 @@ def attack(
     file: RecordFile, masked: MaskedFile, plan: Plan, act: float
 ) -> tuple[Disclosed, tuple[str, ...]]:
     """What an intruder finds who knows the keys of everybody in the file, and the mask; and which
-    columns he uses besides, because they give a masked one back.
+    columns he uses besides, because they give a masked one back. Where records are blanked for
+    what a sensitive column has, he works out which ones: who of a class is told the same.
 
     A sensitive column that is also a key is known already, and counts as a key alone.
     """
     plain, more = _attack(file, masked, plan, act), repeats(file, masked, plan)
+    if (open_one := masked.unblanked()) is not None:
+        plain = plain.telling(_attack(file, open_one, plan, act))
     if more is None:
         return plain, ()
     return plain.worse(_attack(more.file, more.masked, more.plan, act)), more.said
@@ -170,7 +194,9 @@ def _attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Dis
         raise DataError("the intruder knows no column; name the keys that can be known of people.")
     file.check(*plan.keys, *plan.sensitive)
     columns = [
-        sensitive_column(file, masked, name) for name in plan.sensitive if name not in plan.keys
+        sensitive_column(file, masked, name, plan.keys)
+        for name in plan.sensitive
+        if name not in plan.keys
     ]
     if (masked.rows < 0).all():
         return of_nobody(file, masked, plan.keys, columns, act)

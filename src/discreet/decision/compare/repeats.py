@@ -1,28 +1,38 @@
 """Columns that give back what a mask hides in another one.
 
 Education is recoded, and years of schooling are released beside it: whoever knows the one knows
-the other. A column repeats another if it tells, of the records that the most frequent value gets
-wrong, at least nine in ten right. Each record is told by the others alone, so that a number that
-everybody has for himself repeats nothing.
+the other. Columns repeat another if they tell, of the records that the most frequent value gets
+wrong, at least nine in ten right: one column, two together, or numbers of which it is a sum. Each
+record is told by the others alone, so that a number that everybody has for himself repeats nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.compare.plan import Plan
-from discreet.decision.compare.sensitive import became, is_fixed, is_number, tenths
+from discreet.decision.compare.sensitive import (
+    are_numbers,
+    became,
+    is_fixed,
+    is_number,
+    tenths,
+)
 from discreet.intruder.linkage.kinds import plainly
+from discreet.intruder.linkage.model import Key, Kind
 from discreet.look.words import percent
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import MaskedFile
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+EXACT = 1e-7  # a sum that is right to so many digits
+LOOKED = 20_000  # records by which two columns together are looked at
+FEW = 10  # records for each number that is added up
 NEARLY = 0.9  # as sure as a value that nobody is surprised by: what one in ten gets wrong is hidden
 
 
@@ -55,41 +65,109 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         return None
     hidden = {name for key in masked.keys.values() for name in (key.name, *key.joint)}
     guarded = [name for name in (*plan.keys, *plan.sensitive) if name in hidden]
+    columns = {name: became(file, masked, name) for name in _released(file, masked)}
     keys, sensitive, said = list(plan.keys), list(plan.sensitive), []
-    source, released = {}, {}
+    source, released, laws = {}, {}, dict(masked.keys)
     for name in dict.fromkeys(guarded):
-        for other in _others(file, masked, plan, name):
-            shown, own = became(file, masked, other), file.labels(name)
-            follows = _told(file, (name, own), (other, shown)) if name in plan.keys else 0.0
-            gives = _told(file, (other, shown), (name, own))
-            if max(follows, gives) < NEARLY:
-                continue
-            if follows >= NEARLY:
-                said.append(_sentence(other, name, follows))
+        own = file.labels(name)
+        shown = {one: labels for one, labels in columns.items() if one != name}
+        for other in [one for one in shown if name in plan.keys and one not in plan.keys]:
+            share = _told(file, (name, own), (other, shown[other]))
+            if share >= NEARLY and other != file.weight:
+                said.append(_sentence(other, name, share))
                 keys.append(other)
-                continue
-            said.append(_sentence(name, other, gives))
-            made = f"{name} by {other}"
-            source[made], released[made] = _read_off(file, masked, name, shown)
-            (keys if name in plan.keys else sensitive).append(made)
+                shown.pop(other)
+        told = _summed(file, name, shown) or _read(file, plan, name, shown)
+        if told is None:
+            continue
+        made = f"{name} by {told.by}"
+        said.append(_sentence(name, told.by, told.share))
+        source[made], released[made] = told.true, told.seen[masked.rows]
+        if told.law is not None:
+            laws[made] = replace(told.law, name=made)
+        (keys if name in plan.keys else sensitive).append(made)
     if not said:
         return None
     return Repeats(
         replace(file, data=file.data.assign(**source)),
-        replace(masked, data=masked.data.assign(**released)),
+        replace(masked, data=masked.data.assign(**released), keys=laws),
         replace(plan, keys=tuple(dict.fromkeys(keys)), sensitive=tuple(sensitive)),
         tuple(said),
     )
 
 
-def _others(file: RecordFile, masked: MaskedFile, plan: Plan, name: str) -> Iterator[str]:
-    """Released columns that chance has not changed, and that count for nothing so far."""
-    aside = {file.household, file.weight, name, *plan.keys, *plan.sensitive}
-    for other in file.data.columns:
-        if other in aside or other not in masked.data.columns:
-            continue
-        if is_fixed(masked, other):
-            yield str(other)
+def _released(file: RecordFile, masked: MaskedFile) -> Iterator[str]:
+    """Columns that are released and that chance has not changed."""
+    for name in file.data.columns:
+        if name != file.household and name in masked.data.columns and is_fixed(masked, name):
+            yield str(name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Telling:
+    """What columns say of another one: its true values, what is seen of each source record, how
+    that varies around the truth, and how much of it is told.
+    """
+
+    by: str
+    share: float
+    true: Labels | Floats
+    seen: Labels | Floats
+    law: Key | None = None
+
+
+def _read(file: RecordFile, plan: Plan, name: str, shown: Mapping[str, Labels]) -> _Telling | None:
+    """From one column that is no key, or from two of which one is none."""
+    own = file.labels(name)
+    aside = {*plan.keys, *plan.sensitive} - {file.weight}
+    free = [one for one in shown if one not in aside]
+    for one in free:
+        share = _told(file, (one, shown[one]), (name, own))
+        if share >= NEARLY:
+            return _Telling(one, share, *_read_off(file, name, shown[one]))
+    truth = tenths(*(file.numbers(name),) * 2) if is_number(file, name) else _codes(own)
+    some = np.linspace(0, len(own) - 1, min(len(own), LOOKED)).astype(np.int64)
+    codes = {one: _codes(labels[some]) for one, labels in shown.items()}
+    pairs = [(a, b) for a in free for b in shown if b != a and (b in aside or a < b)]
+    for a, b in pairs:
+        both = np.where(codes[a] < 0, -1, codes[a] * (codes[b].max() + 2) + codes[b] + 1)
+        share = _share(both, truth[some])
+        if share >= NEARLY:
+            labels = shown[a] + " | " + shown[b]
+            return _Telling(f"{a} and {b}", share, *_read_off(file, name, labels))
+    return None
+
+
+def _summed(file: RecordFile, name: str, shown: Mapping[str, Labels]) -> _Telling | None:
+    """From numbers by the least squares of the others: what each record's own adds is taken off."""
+    if not is_number(file, name):
+        return None
+    true, numbers = file.numbers(name), {}
+    for one, labels in shown.items():
+        if are_numbers(file, one) and (labels == file.labels(one)).all():
+            numbers[one] = file.numbers(one)
+    rows = np.column_stack([np.ones(len(true)), *numbers.values()])
+    there = ~np.isnan(rows).any(1) & ~np.isnan(true)
+    if there.sum() < FEW * rows.shape[1]:
+        return None
+    scale = np.maximum(np.abs(rows[there]).max(0), 1e-300)
+    x, y = rows[there] / scale, true[there]
+    weights, *_ = np.linalg.lstsq(x, y, rcond=None)
+    fitted = x @ weights
+    leverage = np.einsum("ij,ji->i", x, np.linalg.pinv(x))
+    alone = y - (y - fitted) / np.maximum(1 - leverage, 1e-9)
+    classes = tenths(y, y)
+    base = np.bincount(classes).max() / len(y)
+    exact = float(np.abs(y - fitted).max()) <= EXACT * float(np.abs(y).max())
+    right = 1.0 if exact else float((tenths(y, alone) == classes).mean())
+    if base == 1 or (right - base) / (1 - base) < NEARLY:
+        return None
+    matter = np.abs(weights[1:]) * x[:, 1:].std(0) > EXACT * y.std()
+    by = " and ".join(one for one, it in zip(numbers, matter, strict=True) if it)
+    seen = np.full(len(true), np.nan)
+    seen[there] = y if exact else fitted
+    law = None if exact else Key(name, Kind.NORMAL, spread=(float((y - alone).std()),))
+    return _Telling(by, (right - base) / (1 - base), true, seen, law)
 
 
 def _sentence(told: str, by: str, share: float) -> str:
@@ -122,18 +200,21 @@ def _told(file: RecordFile, by: Column, of: Column) -> float:
     many, numbers = _numbers(file, of), _numbers(file, by)
     truth = _codes(of[1]) if many is None else tenths(many, many)
     codes = _codes(by[1])
+    return _share(codes, truth, numbers)
+
+
+def _share(codes: Ints, truth: Ints, numbers: Floats | None = None) -> float:
+    """The same of codes, -1 where one is missing."""
     there = (truth >= 0) & (codes >= 0)
     if not there.any():
         return 0.0
     codes, truth = codes[there], truth[there]
-    counts = np.bincount(truth)
-    base = counts.max() / len(truth)
+    base = np.bincount(truth).max() / len(truth)
     if base == 1:
         return 0.0
-    if numbers is None:
-        right = _by_value(codes, truth)
-    else:
-        right = np.maximum(_by_value(codes, truth), _by_neighbours(numbers[there], truth))
+    right = _by_value(codes, truth)
+    if numbers is not None:
+        right = np.maximum(right, _by_neighbours(numbers[there], truth))
     return float(max(right.mean() - base, 0) / (1 - base))
 
 
@@ -168,15 +249,15 @@ def _by_neighbours(numbers: Floats, truth: Ints) -> Floats:
 
 
 def _read_off(
-    file: RecordFile, masked: MaskedFile, name: str, shown: Labels
+    file: RecordFile, name: str, shown: Labels
 ) -> tuple[Labels | Floats, Labels | Floats]:
-    """The true column, and what the other one says of it in each released record."""
+    """The true column, and what another one says of it in each record."""
     import pandas as pd
 
     if is_number(file, name):
         numbers = file.numbers(name)
         guess = pd.Series(numbers).groupby(shown).transform("median").to_numpy(np.float64)
-        return numbers, np.where(shown == "", np.nan, guess)[masked.rows]
+        return numbers, np.where(shown == "", np.nan, guess)
     labels = file.labels(name)
     frame = pd.DataFrame({"by": shown, "of": labels})
     frame = frame[(frame["by"] != "") & (frame["of"] != "")]
@@ -184,4 +265,4 @@ def _read_off(
     often = often.sort_values(["by", "n", "of"], ascending=[True, False, True], kind="stable")
     best = often.drop_duplicates("by").set_index("by")["of"]
     guess = pd.Series(shown).map(best).fillna("").to_numpy(object)
-    return labels, guess[masked.rows]
+    return labels, guess

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +14,6 @@ from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import MaskedFile
 from discreet.risk.linkage.disclosed import Sensitive
-from discreet.risk.linkage.inference import prior_shares
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,13 +23,16 @@ POINTS = 1_000  # values of the source that noise is weighed around, evenly by r
 PIECE = 2_000_000  # densities at a time
 
 
-def sensitive_column(file: RecordFile, masked: MaskedFile, name: str) -> Sensitive:
+def sensitive_column(
+    file: RecordFile, masked: MaskedFile, name: str, keys: Sequence[str] = ()
+) -> Sensitive:
     """Numbers in tenths of the true file, categories as they are, or as coarse as they became.
 
     A number that more than a tenth of the records have is a class of its own, and the tenths are
     of the others. What chance has changed is believed by Bayes where the mask is a matrix or
     noise, else at face value. A blank says as much as whoever knows the rule by which values are
     blanked takes from it: how often each value is. What is missing otherwise says nothing itself.
+    Noise that goes with that of the `keys` is known in part to whoever knows these of a record.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -37,9 +42,9 @@ def sensitive_column(file: RecordFile, masked: MaskedFile, name: str) -> Sensiti
     [[1.0, 0.0], [0.0, 1.0]]
     """
     key, released = masked.keys.get(name), RecordFile(masked.data)
-    still = _are_numbers(released, name)
+    still = are_numbers(released, name)
     if key is not None and key.continuous and still:
-        return _with_noise(file, key, released.numbers(name))
+        return _with_noise(file, *_less_known(file, masked, key, released, keys))
     chance = key is None or not _fixed(key)
     if is_number(file, name) and still and (chance or is_number(released, name)):
         true = file.numbers(name)
@@ -65,7 +70,7 @@ def became(file: RecordFile, masked: MaskedFile, name: str) -> Labels:
 
 def is_number(file: RecordFile, name: str) -> bool:
     """Is it a column of numbers, and not of a few codes?"""
-    if not _are_numbers(file, name):
+    if not are_numbers(file, name):
         return False
     values = file.numbers(name)
     return len(np.unique(values[~np.isnan(values)])) > FEW
@@ -85,7 +90,8 @@ def tenths(true: Floats, values: Floats) -> Ints:
     return _classes(true, values)[0]
 
 
-def _are_numbers(file: RecordFile, name: str) -> bool:
+def are_numbers(file: RecordFile, name: str) -> bool:
+    """Is all that is known of a column a number?"""
     try:
         file.numbers(name)
     except DataError:
@@ -176,8 +182,45 @@ def _mixed_up(file: RecordFile, key: Key, shown: Labels) -> Sensitive:
     place = _places(labels, names)
     truth = np.where(place >= 0, of.ravel()[place], -1)
     seen = _places(shown, outcomes)
-    counts = np.bincount(seen[seen >= 0], minlength=len(outcomes)).astype(np.float64)
-    return _believed(key.name, truth, seen, table.T, prior_shares(counts, table))
+    shares = np.bincount(truth[truth >= 0], minlength=len(table)) / max((truth >= 0).sum(), 1)
+    return _believed(key.name, truth, seen, table.T, shares)
+
+
+def _less_known(
+    file: RecordFile, masked: MaskedFile, key: Key, released: RecordFile, keys: Sequence[str]
+) -> tuple[Key, Floats]:
+    """A column without the part of its noise that follows from that of keys, and its key then.
+
+        e_s | e_k  ~  normal(S_sk S_kk^-1 e_k, S_ss - S_sk S_kk^-1 S_ks)
+
+    The intruder knows the true keys, and so their noise in the record that he has found.
+    """
+    found = released.numbers(key.name)
+    ties = {
+        name: masked.correlation.get((name, key.name), masked.correlation.get((key.name, name), 0))
+        for name in keys
+    }
+    tied = [name for name, tie in ties.items() if tie and name in masked.keys]
+    if not tied or (masked.rows < 0).any() or key.spread is None:
+        return key, found
+    log = key.kind is Kind.LOGNORMAL
+    noise = []
+    for name in tied:
+        pair = released.numbers(name), file.numbers(name)[masked.rows]
+        true, spread = (np.log(pair) if log else pair), masked.keys[name].spread or (1.0,)
+        noise.append(np.nan_to_num(true[0] - true[1]) / spread[0])
+    among = np.array(
+        [
+            [1.0 if a == b else masked.correlation.get((a, b), masked.correlation.get((b, a), 0.0))
+             for b in tied]
+            for a in tied
+        ]
+    )  # fmt: skip
+    along = np.array([ties[name] for name in tied], np.float64)
+    weights = np.linalg.solve(among, along)
+    shift = key.spread[0] * (weights @ np.array(noise))
+    left = key.spread[0] * np.sqrt(max(1 - float(weights @ along), 0.0))
+    return replace(key, spread=(float(left),)), found * np.exp(-shift) if log else found - shift
 
 
 def _with_noise(file: RecordFile, key: Key, released: Floats) -> Sensitive:

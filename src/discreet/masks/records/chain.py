@@ -58,6 +58,7 @@ class Chain(Mask):
         keys: dict[str, Key] = {}
         made: list[MaskedFile] = []
         correlation: dict[tuple[str, str], float] = {}
+        behind: dict[str, Any] = {}
         for step in self.steps:
             masked = step.apply(now, rng)
             if (masked.rows < 0).any() and step is not self.steps[-1]:
@@ -68,6 +69,9 @@ class Chain(Mask):
                 known = file.labels(name)
                 keys[name] = compose(keys[name], lifted, known) if name in keys else lifted
             correlation |= masked.correlation
+            left = {name: labels for name, labels in behind.items() if name not in masked.keys}
+            behind = {name: labels[masked.rows] for name, labels in left.items()}
+            behind = {} if (masked.rows < 0).any() else behind | dict(masked.behind)
             made.append(masked)
             rows = np.where(masked.rows >= 0, rows[masked.rows], -1)
             now = replace(now, data=masked.data)
@@ -80,6 +84,7 @@ class Chain(Mask):
             " + ".join(one.method for one in made),
             {"steps": [{"method": one.method, **one.parameters} for one in made]},
             tuple(said for one in made for said in one.said),
+            behind,
         )
 
     def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
@@ -141,7 +146,8 @@ def shuffled(masked: MaskedFile, rng: np.random.Generator) -> MaskedFile:
     """
     order = rng.permutation(len(masked))
     data = masked.data.iloc[order].reset_index(drop=True)
-    return replace(masked, data=data, rows=masked.rows[order])
+    behind = {name: labels[order] for name, labels in masked.behind.items()}
+    return replace(masked, data=data, rows=masked.rows[order], behind=behind)
 
 
 def chained(steps: Sequence[Mapping[str, Any]]) -> Mask:

@@ -31,7 +31,9 @@ class MaskedFile(Result):
 
     `rows` is the source row of each released record: the office's secret, and in no file. `keys`
     describe the columns that the mask changed; all others are released as they are.
-    `correlation` is that of noise. `parameters` say how it was made and nothing of the data;
+    `correlation` is that of noise. `behind` is, of columns that are blanked for what a sensitive
+    one has, what each released record shows but for that: somebody who knows the rule works out
+    whose value it is. `parameters` say how it was made and nothing of the data;
     `said` are sentences for the report.
 
     >>> import discreet as dc
@@ -54,6 +56,7 @@ class MaskedFile(Result):
     method: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     said: tuple[str, ...] = ()
+    behind: Mapping[str, NDArray[np.object_]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -75,6 +78,17 @@ class MaskedFile(Result):
         names = {key.name for key in told}
         ties = {pair: value for pair, value in self.correlation.items() if set(pair) <= names}
         return Intruder(tuple(told), ties, **options)
+
+    def unblanked(self) -> MaskedFile | None:
+        """With what stands behind blanks that a sensitive column has caused, if there are any."""
+        if not self.behind:
+            return None
+        keys = dict(self.keys)
+        for name, labels in self.behind.items():
+            seen = np.array(keys[name].seen, object)
+            seen[self.rows] = labels
+            keys[name] = dataclasses.replace(keys[name], seen=seen)
+        return dataclasses.replace(self, data=self.data.assign(**self.behind), keys=keys, behind={})
 
     def linked_with(self, file: RecordFile, keys: Sequence[str]) -> Records:
         """Source and released records side by side, for `identify`."""

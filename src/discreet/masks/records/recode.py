@@ -164,9 +164,12 @@ class Recode(Mask):
     ) -> MaskedFile:
         columns: dict[str, Any] = {}
         keys: dict[str, Key] = {}
+        behind: dict[str, Labels] = {}
         for ladder, level in zip(ladders, node, strict=True):
             if gone.any():
                 seen = np.where(gone, "", ladder.at(level)).astype(object)
+                if self.sensitive is not None:
+                    behind[ladder.name] = ladder.at(level)
                 keys[ladder.name] = Key(ladder.name, Kind.SHARED, seen=seen)
             elif level:
                 seen, keys[ladder.name] = ladder.at(level), ladder.key(level)
@@ -192,6 +195,7 @@ class Recode(Mask):
             method=self.name,
             parameters={**self.options, "levels": used},
             said=tuple(said),
+            behind=behind,
         )
 
     def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:

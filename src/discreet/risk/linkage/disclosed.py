@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -126,6 +126,10 @@ class Disclosed(Result):
             max(self.pruned, other.pruned),
             max(self.error, other.error),
         )
+
+    def telling(self, other: Disclosed) -> Disclosed:
+        """With the values that another intruder states besides."""
+        return replace(self.worse(other), right=self.right, linked=self.linked, chance=self.chance)
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a respondent."""
