@@ -136,3 +136,37 @@ def test_wrong_input_is_one_sentence(folder, arguments, said):
     done = run("mask", "people.csv", "--records", *arguments)
     assert done.exit_code == 2
     assert said in done.output
+
+
+def test_what_compare_writes_is_drawn_anew_from_bits_that_nobody_knows(folder):
+    """Who tries the seeds of masks files finds the draws that were compared, not the released."""
+    asked = ("compare", "people.csv", "--records", "--masks", "masks.toml", "--set",
+             "masks.limit=1", "--force")  # fmt: skip
+    done = run(*asked, "--out", "one.csv", "--json")
+    document = json.loads(done.output)
+    assert document["drawn"]["verdict"] == document["verdict"]
+    assert "drawn anew for release" in " ".join(document["why"])
+    run(*asked, "--out", "two.csv")
+    assert (folder / "one.csv").read_text() != (folder / "two.csv").read_text()
+    assert "trial" not in json.loads((folder / "one.csv.json").read_text())
+    shown = run(*asked)
+    assert shown.output.splitlines()[0].split(None, 2)[2].startswith("trial, not for release:")
+
+
+def test_a_secret_seed_is_in_no_document(folder):
+    (folder / "secret.toml").write_text(MASKS.replace("seed = 3", ""))
+    asked = ("compare", "people.csv", "--records", "--set", "masks.limit=1", "--json", "--masks")
+    secret, given = (json.loads(run(*asked, f"{name}.toml").output) for name in ("secret", "masks"))
+    assert (secret["seed"], secret["trial"]) == (None, False)
+    assert (given["seed"], given["trial"]) == (3, True)
+
+
+@pytest.mark.parametrize("words", [("--seed", "4"), ()])
+def test_one_mask_from_a_seed_that_is_given_is_a_trial(folder, words):
+    done = run(
+        "mask", "people.csv", "--records", "--method", "sample", "--with", "share=0.5", "--keys",
+        "age", "--set", "masks.limit=1", "--out", "out.csv", *words,
+    )  # fmt: skip
+    record = json.loads((folder / "out.csv.json").read_text())
+    assert ("trial, not for release" in done.output.splitlines()[0]) == bool(words)
+    assert ("trial" in record) == bool(words)

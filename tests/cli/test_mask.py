@@ -358,3 +358,15 @@ def test_who_has_no_value_stays_in_the_tables_of_counts(tmp_path, office):
     assert float(shown.iloc[0, -1]) == pytest.approx(told)
     assert "36 records" in document("assess", *words)["assumptions"][0]
     run("check", "out", "--against", "some.csv", *book, code=0)
+
+
+@pytest.mark.parametrize(("words", "verdict"), [(("--seed", "3"), "REVIEW"), ((), "PASS")])
+def test_a_table_drawn_from_a_seed_that_is_given_is_a_trial(tmp_path, words, verdict):
+    asked = ("--release", "Town*Sex", "--method", "round", "--base", "5", "--force")
+    done = run("mask", *COMMON, *asked, "--out", "out", *words, code=None)
+    assert ("trial, not for release" in done.output) == bool(words)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert ("trial" in manifest["tables"][0]["parameters"]) == bool(words)
+    data, *options = COMMON
+    told = run("check", "out", "--against", data, *options, "--json", code=None)
+    assert json.loads(told.output)["verdict"] == verdict

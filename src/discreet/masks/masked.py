@@ -14,6 +14,8 @@ from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
 
 Floats = NDArray[np.float64]
+BITS = 128  # of a seed that nobody knows
+TRIAL = "not for release: drawn from a seed that was given, which can be found by trying"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,11 @@ class Masked(Unpublished):
     printed: Printed | None = None
     whole: bool = True
     said: tuple[str, ...] = ()
+
+    @property
+    def trial(self) -> bool:
+        """Whether it is drawn from a seed that somebody gave, and is not for release."""
+        return "trial" in self.parameters
 
     @property
     def hidden(self) -> NDArray[np.bool_]:

@@ -21,6 +21,7 @@ from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Clock, Seconds
 from discreet.look.result import Paged
 from discreet.look.words import number, plural
+from discreet.masks.masked import TRIAL
 from discreet.report.checking.found import KINDS, Finding, Found, Spec
 from discreet.report.checking.lines import odd_lines, written_by_people
 from discreet.report.checking.rewritten import as_written
@@ -189,6 +190,9 @@ def check(
         findings += aside(file, found, tables, truth)
     once = {(f.kind, f.file, f.table, *f.cell.items(), f.text * (not f.cell)): f for f in findings}
     findings = [*once.values()]
+    for said in manifest["tables"]:
+        if "trial" in said["parameters"]:
+            findings.append(Finding("trial", Verdict.REVIEW, f"it is {TRIAL}", "", said["name"]))
     if values_of is None:
         text = "the files were not compared with the data"
         findings.append(Finding("not judged", Verdict.REVIEW, text))

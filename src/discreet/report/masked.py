@@ -23,6 +23,8 @@ def masked_page(found: MaskedBatch) -> Page:
     cells = sum(sheet.cells for sheet, _ in shown)
     hidden = f", {plural(found.hidden, 'cell')} hidden" if found.hidden else ""
     headline = f"{plural(len(shown), 'table')} behind a mask ({found.method}){hidden}"
+    if any(masked.trial for masked in found.masked):
+        headline = f"trial, not for release: {headline}"
     means = "; ".join(filter(None, [found.policy.described, implied_words(found.policy)]))
     said = [Say(f"Policy: {means}", "quiet")]
     if found.stopped:

@@ -19,8 +19,8 @@ from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.batch.out import ends
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Effort
-from discreet.errors import DataError
-from discreet.masks.masked import Masked
+from discreet.errors import DataError, OptionError
+from discreet.masks.masked import BITS, TRIAL, Masked
 from discreet.release.printed import Printed
 from discreet.release.release import Release
 from discreet.sheets.contributions import printed_amounts
@@ -49,10 +49,11 @@ def _round(
 
     case, plain = work.case(sheets, measure), _wanted(sheets)
     values = plain.sums @ plain.fine(work.records.codes, printed_amounts(work.records, measure))
-    rng = np.random.default_rng(secrets.randbits(64) if seed is None else seed)
+    rng = np.random.default_rng(secrets.randbits(BITS) if seed is None else seed)
     if kind in ("conventional", "random"):
         one = simple.masked(plain, values, base, rng=rng if kind == "random" else None)
-        return case, _onto(work, case, one)
+        made = _onto(work, case, one)
+        return case, _drawn(made, seed) if kind == "random" else made
     if kind not in ("controlled", "unbiased"):
         raise DataError(f"rounding is {kind!r}; say controlled, unbiased, conventional or random.")
     found = controlled(
@@ -60,7 +61,14 @@ def _round(
         effort=work.effort, seconds=work.clock,
     )  # fmt: skip
     said = tuple(dict.fromkeys((*found.masked.said, *found.said)))
-    return case, dataclasses.replace(_onto(work, case, found.masked), said=said)
+    return case, _drawn(dataclasses.replace(_onto(work, case, found.masked), said=said), seed)
+
+
+def _drawn(masked: Masked, seed: int | None) -> Masked:
+    """What is drawn from a seed that was given is a trial."""
+    if seed is None:
+        return masked
+    return dataclasses.replace(masked, parameters={**masked.parameters, "trial": TRIAL})
 
 
 def _wanted(sheets: Sequence[Sheet]) -> System:
@@ -155,12 +163,13 @@ def _perturb(
         coded.margin(sheet)
     release = Release.margins(coded.table, [m for m in margins if m])
     drawn = perturb_release(
-        release, seed=secrets.randbits(62) if seed is None else seed,
+        release, seed=seed,
         effort=work.effort, seconds=work.clock,
     )  # fmt: skip
     values = _printed_of(drawn.table(), case, coded)
     parameters = {"kept": str(drawn.kept), "silent": drawn.silent, "drawn": drawn.method}
-    return case, Masked(case.system, values, "perturb", parameters, None, True, drawn.said)
+    made = Masked(case.system, values, "perturb", parameters, None, True, drawn.said)
+    return case, _drawn(made, seed)
 
 
 def _printed_of(table: Any, case: SheetCase, coded: Coded) -> Floats:

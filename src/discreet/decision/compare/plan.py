@@ -15,9 +15,9 @@ import numpy as np
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import number, only, read_toml
 from discreet.look.result import Shown
+from discreet.masks.masked import BITS
 from discreet.masks.records.mask import listed
 
-BITS = 128  # of a seed that nobody knows
 KINDS = ("records", "table")
 KNOWN = {"of", "seed", "keys", "sensitive", "household", "weight", "masks", "users"}
 

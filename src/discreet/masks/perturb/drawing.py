@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import secrets
 import warnings
 
 import numpy as np
@@ -15,6 +16,7 @@ from discreet.intruder.posterior.chains.chains import chain_draws
 from discreet.intruder.posterior.chains.convergence import Convergence
 from discreet.intruder.posterior.exact.decomposable import draw, draw_tables
 from discreet.intruder.posterior.result import fits
+from discreet.masks.masked import BITS
 from discreet.masks.perturb.exact import exact_draws
 from discreet.masks.perturb.models import Named, Odds, odds
 from discreet.masks.perturb.parts import is_told, matched_tables, parts_of, together
@@ -36,7 +38,7 @@ def perturb(
     *,
     model: Named = None,
     draws: int = 1,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
 ) -> Perturbed:
@@ -46,8 +48,8 @@ def perturb(
     that fit, m the model's odds (Diaconis & Sturmfels 1998; Slavkovic 2009). `model` None is the
     log-linear model of the release, whose odds cancel; so do those of any model within it.
     "uniform" weighs all tables alike, "saturated" by Dirichlet prior 1/2; a larger formula is
-    fitted to the table, and then the draws tell more than the margins: keep the seed secret, and
-    have it reviewed.
+    fitted to the table, and then the draws tell more than the margins: have it reviewed. Without a
+    `seed` 128 secret bits are taken; who knows the seed undoes the draw, and a short one is found.
 
     Exact where the model is decomposable or the tables can be summed over, else by chains with
     R-hat, effective draws and standard error. No way begins at the table. `effort` multiplies the
@@ -65,7 +67,7 @@ def perturb(
             "this table."
         )
     made = odds(release, model, table)
-    found = _drawn(release, made, draws, np.random.default_rng(seed), effort, Clock.of(seconds))
+    found = _drawn(release, made, draws, _generator(seed), effort, Clock.of(seconds))
     return dataclasses.replace(found, impossible=table.impossible)
 
 
@@ -73,7 +75,7 @@ def perturb_release(
     release: Release,
     *,
     draws: int = 1,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
 ) -> Perturbed:
@@ -86,7 +88,11 @@ def perturb_release(
     of these margins, and no counts of the data.
     """
     made = odds(release, None, None)
-    return _drawn(release, made, draws, np.random.default_rng(seed), effort, Clock.of(seconds))
+    return _drawn(release, made, draws, _generator(seed), effort, Clock.of(seconds))
+
+
+def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
+    return np.random.default_rng(secrets.randbits(BITS) if seed is None else seed)
 
 
 def _drawn(

@@ -36,6 +36,7 @@ KINDS = {
     "contradiction": "a cell with two values",
     "data": "a printed cell that the data do not have",
     "sums": "a hidden cell that follows from printed ones",
+    "trial": "a table drawn from a seed that was given",
     "not judged": "what could not be compared",
 }
 

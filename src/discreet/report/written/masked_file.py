@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import whole, write_text
 from discreet.errors import DataError, OutputError
+from discreet.masks.masked import TRIAL
 from discreet.report.written.manifest import record_of
 from discreet.report.written.safe import no_formula
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".parquet")
 EXACT = 2**53  # whole numbers that a double holds
-TRIAL = "not for release: drawn from a seed that was given, which can be found by trying"
 CONFIDENTIAL = "Confidential: part of what became of the records. Do not publish."
 
 
