@@ -101,7 +101,12 @@ RECORDS = (
     metavar="TEXT",
     help="cell-key: 16 letters or more, the same every year; else one is made and forgotten.",
 )
-@click.option("--seed", type=int, metavar="N", help="round, perturb, records: draw the same again.")
+@click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    help="round, perturb, records: draw the same again, for a trial.",
+)
 @click.option(
     "--out", metavar="OUT", callback=writable, help="A folder, or .xlsx, .csv, .json, .jsonstat."
 )
