@@ -117,8 +117,8 @@ def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
         return None
     if file.household is not None:
         return (
-            "members of a household are released together and are linked one by one: together "
-            "they tell more"
+            "the risks are those of persons by themselves, and members of a household are released "
+            "together: an intruder who links whole households finds many more"
         )
     for name in masked.data.columns:
         labels = RecordFile(masked.data).labels(name)
