@@ -165,7 +165,7 @@ def test_a_secret_seed_is_in_no_document(folder):
 def test_one_mask_from_a_seed_that_is_given_is_a_trial(folder, words):
     done = run(
         "mask", "people.csv", "--records", "--method", "sample", "--with", "share=0.5", "--keys",
-        "age", "--set", "masks.limit=1", "--out", "out.csv", *words,
+        "age", "--set", "masks.limit=1", "--force", "--out", "out.csv", *words,
     )  # fmt: skip
     record = json.loads((folder / "out.csv.json").read_text())
     assert ("trial, not for release" in done.output.splitlines()[0]) == bool(words)
