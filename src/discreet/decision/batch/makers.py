@@ -19,7 +19,7 @@ from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.batch.out import ends
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Effort
-from discreet.errors import DataError, OptionError
+from discreet.errors import DataError
 from discreet.masks.masked import BITS, TRIAL, Masked
 from discreet.release.printed import Printed
 from discreet.release.release import Release
