@@ -16,6 +16,7 @@ from discreet.decision.frontier.judge import ShuttleJudge, insiders
 from discreet.decision.frontier.linear_judge import LinearJudge, projectable
 from discreet.decision.law.case import Case
 from discreet.decision.law.decide import decide, ruling
+from discreet.decision.law.names import names_in_doubt
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules.small import Widths
 from discreet.decision.law.verdict import Verdict
@@ -114,7 +115,8 @@ class ShuttleTrial:
         self.out: Sets = ()
         self.judge = ShuttleJudge(brief)
         proof, others = brief.policy.bounds.proof, self.judge.others
-        found = bool(brief.table.codings)  # `decide` judges without them, too
+        # `decide` judges without what was found, too, and knows which names are in doubt
+        found = bool(brief.table.codings or names_in_doubt(brief.policy, brief.table))
         self.follows = proof == "outer" and not others and not found
         followers = self.judge.followers
         exact = all(isinstance(f, Widths) or not getattr(f, "outer", True) for f in followers)

@@ -79,7 +79,7 @@ class Changes:
             return Verdict.PASS
         if shared not in self._known:
             self._known[shared] = worst(
-                decide(part, Formula(part.names, shared), self.policy).verdict
+                decide(part, Formula(part.names, shared), self.policy, named=False).verdict
                 for part in self.parts
             )
         return self._known[shared]

@@ -63,7 +63,8 @@ def judge_by_law(
         return f"{told:,} cells are told one by one, and {most:,} can be judged"
     if not total and not all(rule.monotone(policy) for rule in asked(policy)):
         return "not even the total is printed as it is"
-    decision = decide(coded.table, release, policy, seconds=max(clock.left, SOON))
+    left = max(clock.left, SOON)
+    decision = decide(coded.table, release, policy, seconds=left, named=False)
     if total or decision.verdict is not Verdict.FAIL:
         return decision.reasons
     return tuple(_softened(reason) for reason in decision.reasons)

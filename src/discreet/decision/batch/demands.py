@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.codebook import Variable
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules.categories import hidden_categories
 from discreet.errors import PolicyError
@@ -157,16 +158,22 @@ def hidden(cells: Contributions, policy: Policy) -> Demand | None:
         if sheet.status is Status.WATCHED:
             continue
         for axis, grouping in enumerate(sheet.groupings):
-            codes = {grouping.variable.code(category) for category in wanted.get(grouping.name, ())}
+            codes = _codes(grouping.variable, wanted)
             lines = [i for i, line in enumerate(grouping.lines) if line.codes <= codes]
             shut[np.take(rows, lines, axis).ravel()] = True
         for grouping in sheet.where:
-            codes = {grouping.variable.code(category) for category in wanted.get(grouping.name, ())}
+            codes = _codes(grouping.variable, wanted)
             shut[rows.ravel()] |= grouping.lines[0].codes <= codes
     shut &= cells.number > 0
     return _of(
         "hidden categories", np.flatnonzero(shut), cells, policy.small.width, "not to be shown"
     )
+
+
+def _codes(variable: Variable, wanted: Mapping[str, frozenset[str]]) -> set[int]:
+    """Of the categories that there are; names.py says which there are not."""
+    named = wanted.get(variable.name, frozenset())
+    return {code for code, category in enumerate(variable.categories) if category in named}
 
 
 def attribute(cells: Contributions, policy: Policy) -> Demand | None:

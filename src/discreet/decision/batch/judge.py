@@ -18,6 +18,7 @@ from discreet.decision.batch.out import Out, as_it_is, ends, unknown
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.law.assess import provenance_of
+from discreet.decision.law.names import absent, names_in_doubt
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock, Effort, Seconds
@@ -140,6 +141,7 @@ class Judge:
             )
         found += self.records.missing(self.cases)
         found += said_of(self.records)
+        found += absent(self.policy, self.records.table)
         found.append("Categories, hierarchies and what a table shows are public.")
         return tuple(found)
 
@@ -147,7 +149,7 @@ class Judge:
         """What the rules say of some sheets together."""
         key = tuple(sorted(chosen))
         if key not in self._known:
-            reasons: list[Reason] = []
+            reasons: list[Reason] = [*names_in_doubt(self.policy, self.records.table)]
             for measure, case in self.cases.items():
                 own = tuple(i for i in key if self.all[i].measure == measure)
                 if own not in self._reasons:

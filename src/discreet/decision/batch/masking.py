@@ -23,6 +23,7 @@ from discreet.decision.batch.out import Out, unknown
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.unsafe import UnsafeCells, unsafe_cells
 from discreet.decision.law.assess import Provenance, provenance_of
+from discreet.decision.law.names import absent, names_in_doubt
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.effort import Clock, Seconds
@@ -179,10 +180,11 @@ def mask(
         made.append(masked)
         cases.append(case)
     reasons = [r for case, one in zip(cases, made, strict=True) for r in work.judge(case, one)]
-    reasons += unknown(work.out)
+    reasons = [*names_in_doubt(policy, records.table), *reasons, *unknown(work.out)]
     reasons += doubts(records, sheets, cases)
     names = tuple(sheet.name for sheet in sheets)
     missing = records.missing(sheet.measure for sheet in sheets)
+    missing = (*missing, *absent(policy, records.table))
     told = (text for one in made for text in one.said)
     said = tuple(dict.fromkeys((*missing, *told, *said_of(records))))
     return MaskedBatch(

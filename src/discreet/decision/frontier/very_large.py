@@ -11,6 +11,7 @@ from discreet.decision.frontier.list_start import ListStart, list_start
 from discreet.decision.frontier.strategy import FrontierMethod, Strategy
 from discreet.decision.law.case import Case
 from discreet.decision.law.decide import Decision, assumptions, decide
+from discreet.decision.law.names import names_in_doubt
 from discreet.decision.law.rules import asked
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.errors import DataError, DisclosureError
@@ -135,7 +136,7 @@ def decide_list(brief: Brief, found: ListStart) -> Decision:
         cells.variables, cells.codes, found.lower, found.upper, *none, *none, METHOD
     )
     vars(case)["small"] = SmallCells(cells, intervals)
-    found_by = reasons(brief, found)
+    found_by = (*names_in_doubt(brief.policy, table), *reasons(brief, found))
     verdict = worst(reason.verdict for reason in found_by)
     return Decision(verdict, found_by, release, margin_utility(release), assumptions(case), case)
 

@@ -187,7 +187,7 @@ def decide_merged(
     published = Release.margins(coarse, wanted)
     light = _on_merged(policy, merged)
     if asked(light):
-        first = decide(coarse, published, light, seconds=clock)
+        first = decide(coarse, published, light, seconds=clock, named=False)
         if first.verdict is not Verdict.PASS:
             return first
     both, spare = table, {}

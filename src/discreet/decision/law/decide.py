@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.decision.law.case import Case
 from discreet.decision.law.implied import implied_words
+from discreet.decision.law.names import absent, names_in_doubt
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rule import Rule
 from discreet.decision.law.rules import asked
@@ -142,6 +143,7 @@ def decide(
     large: int | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
+    named: bool = True,
 ) -> Decision:
     """The verdict on `release`, judged together with what is `released` already.
 
@@ -149,7 +151,8 @@ def decide(
     others are below it.
 
     `effort` is times the work that the policy allows. Work that `seconds` stop leaves REVIEW, never
-    PASS; a FAIL that is proven by then stays.
+    PASS; a FAIL that is proven by then stays. With `named` the names in the policy are looked up in
+    the table; not where its categories are merged, or some of its variables left out.
 
     >>> from discreet.table.load import load
     >>> print(decide(load("example:blond"), "Hair*Income"))
@@ -161,9 +164,11 @@ def decide(
     policy = policy or Policy()
     rules = _rules(policy)
     case = _case(table, release, policy, released, large, effort, seconds)
-    return _decision(
-        *judge_suppositions(case, lambda one: tuple(_judged(rule, one) for rule in rules))
+    first = names_in_doubt(policy, table) if named else ()
+    case, reasons = judge_suppositions(
+        case, lambda one: tuple(_judged(rule, one) for rule in rules)
     )
+    return _decision(case, (*first, *reasons))
 
 
 def passing(
@@ -185,7 +190,9 @@ def passing(
     whole = _case(table, release, policy, released, large, effort, seconds)
     ordered = sorted(rules, key=lambda rule: (not rule.light, rule.name not in doubts))
     passed: list[tuple[Case, dict[str, Reason]]] = []
-    for case in () if any(too_many(whole)) else suppositions(whole):
+    for case in (
+        () if any(too_many(whole)) or names_in_doubt(policy, table) else suppositions(whole)
+    ):
         passed.append((case, {}))
         for rule in ordered:
             reason = passed[-1][1][rule.name] = _judged(rule, case)
@@ -258,7 +265,7 @@ def ruling(table: Table, release: Release, policy: Policy) -> Verdict:
     Light rules are asked first, and the first FAIL ends it.
     """
     whole = Case(table, release, policy)
-    found = worst(reason.verdict for reason in too_many(whole))
+    found = worst(r.verdict for r in (*too_many(whole), *names_in_doubt(policy, table)))
     for case in suppositions(whole):
         for rule in sorted(_rules(policy), key=lambda rule: not rule.light):
             own = _ruled(rule, case)
@@ -300,6 +307,7 @@ def assumptions(case: Case) -> tuple[str, ...]:
     if table.dropped:
         said.append(f"{table.dropped:,} records with a missing value were dropped.")
     said += table.found
+    said += absent(case.policy, table)
     for rule in asked(case.policy):
         with suppress(Stopped):
             said += rule.assumes(case)

@@ -117,22 +117,23 @@ def _of(whole: Table, shown: Table, policy: Policy) -> Iterator[LowCells]:
 
 
 @cache
-def _least_by_table(text: str, names: tuple[str, ...]) -> dict[frozenset[str], int]:
+def least_by_margin(text: str) -> dict[tuple[str, ...], int]:
     """`Sex*Town: 10; Ill: 5` as least counts of margins."""
     found = {}
     for entry in filter(None, map(str.strip, text.split(";"))):
         margin, colon, least = entry.rpartition(":")
-        wanted = [name.strip() for name in margin.split("*")]
         if not colon or not least.strip().isdigit():
             raise PolicyError(
                 f"published.tables has {entry!r}; write TABLE: NUMBER, as Sex*Town: 10."
             )
-        if strange := [name for name in wanted if name not in names]:
-            raise PolicyError(
-                f"published.tables names {strange[0]!r}, and the table has {', '.join(names)}."
-            )
-        found[frozenset(wanted)] = int(least)
+        found[tuple(name.strip() for name in margin.split("*"))] = int(least)
     return found
+
+
+def _least_by_table(text: str, names: tuple[str, ...]) -> dict[frozenset[str], int]:
+    """Those of tables that there can be; `decide` says which other names stand there."""
+    listed = least_by_margin(text).items()
+    return {frozenset(margin): least for margin, least in listed if set(margin) <= set(names)}
 
 
 def measures(case: Case) -> dict[str, Any]:
