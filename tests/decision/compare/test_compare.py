@@ -109,7 +109,7 @@ def test_options_that_no_mask_of_a_table_has_are_wrong_input(mask, said):
 
 def test_where_no_mask_can_be_made_the_input_is_wrong():
     plan = {**PLAN, "masks": [MASKS[-1]]}
-    with pytest.raises(DataError, match="no column 'nowhere'"):
+    with pytest.raises(DataError, match="up to the 30 of the file"):
         compare(alone(30), plan)
 
 
