@@ -15,6 +15,8 @@ from click.testing import CliRunner
 from discreet.cli.main import main
 from discreet.decision.answering.desk import Desk
 from discreet.decision.answering.vintage import Changes
+from discreet.decision.compare.plan import Candidate, Plan
+from discreet.decision.compare.tabletrial import try_table
 from discreet.decision.frontier.frontier import frontier
 from discreet.decision.law.alternatives import alternatives
 from discreet.decision.law.decide import decide, passing, ruling
@@ -200,6 +202,16 @@ def test_a_codebook_that_says_within_is_named(towns):
     said = json.loads(run(*wanted, "--codebook", "book.toml").stdout)
     assert said["verdict"] == "PASS"
     assert "By the codebook, Town lies within Region." in said["assumptions"]
+
+
+def test_a_mask_is_no_pass_where_beliefs_do_not_know_what_was_found():
+    """Beliefs about masked tables are those of an intruder who does not know it."""
+    table = searched(Table.of([[0, 83], [164, 80]], Town=["Ash", "Birch"], Ill=["no", "yes"]))
+    plan = Plan((Candidate("a", ({"method": "margins", "release": "Town + Ill"},)),), of_table=True)
+    known = dataclasses.replace(table, codings=())
+    doubts = [try_table(each, plan.candidates[0], plan, Policy()).doubt for each in (known, table)]
+    assert doubts[0] is None
+    assert "look like codings of one thing" in doubts[1]
 
 
 def test_too_many_to_be_judged_with_is_no_pass(monkeypatch):

@@ -29,11 +29,13 @@ def try_table(table: Table, candidate: Candidate, plan: Plan, policy: Policy) ->
         made.exact,
         made.error,
         made.said,
-        doubt=_doubt(made),
+        doubt=_doubt(made, table),
     )
 
 
-def _doubt(made: TableCandidate) -> str | None:
+def _doubt(made: TableCandidate, table: Table) -> str | None:
+    if found := [coding for coding in table.codings if not coding.denied]:
+        return f"{found[0].seen}, and the intruder is not taken to know it: say what cannot occur"
     if made.verdict is None:
         return "no rule of the policy knows this mask, and its risk is one of beliefs"
     return None if made.exact else "its risk is sampled"
