@@ -288,7 +288,9 @@ def assumptions(case: Case) -> tuple[str, ...]:
             f"All counts of {most + 1:,} or more are published, so that every other cell is known "
             f"to have at most {most:,}."
         )
-    said += _stated(table)
+    stated = list(_stated(table))
+    rest = [f"And {len(stated) - MOST_NAMED:,} more."] if len(stated) > MOST_NAMED else []
+    said += [*stated[:MOST_NAMED], *rest]
     if unstated := [v.name for v in table.variables if v.role == "unstated"]:
         more = f" and {len(unstated) - 6:,} more" if len(unstated) > 6 else ""
         names = ", ".join(unstated[:6]) + more

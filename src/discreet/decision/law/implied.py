@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from discreet.decision.law.policy import Policy
 
 LEAST, MOST = "published.least", "small.most"
+LEASTS = re.compile(r":\s*(\d+)\s*(?:;|$)")  # of published.tables
 
 
 def with_implied(changes: Mapping[str, Any], policy: Policy, usual: int) -> dict[str, Any]:
@@ -31,14 +33,14 @@ def implied_words(policy: Policy) -> str:
     'small.most = 9, one less than published.least'
     >>> implied_words(Policy.of({"published.least": 10, "small.most": 4}))
     'counts from 5 to 9 may follow from printed ones'
+    >>> implied_words(Policy.of({"published.tables": "Sex*Town: 4"}))
+    'a count of 3 may follow from printed ones'
     """
-    least, most = policy.published.least, policy.small.most
-    usual = type(policy)()
-    if (least, most) == (usual.published.least, usual.small.most):
-        return ""
-    if least - 1 == most:
-        return f"small.most = {most}, one less than published.least"
-    if least - 1 > most:
-        follows = f"counts from {most + 1} to" if least - 1 > most + 1 else "a count of"
-        return f"{follows} {least - 1} may follow from printed ones"
-    return ""
+    least, most, said = policy.published.least, policy.small.most, []
+    if least - 1 == most and most != type(policy)().small.most:
+        said.append(f"small.most = {most}, one less than published.least")
+    printed = max([least, *map(int, LEASTS.findall(policy.published.tables))]) - 1
+    if printed > most:
+        follows = f"counts from {most + 1} to" if printed > most + 1 else "a count of"
+        said.append(f"{follows} {printed} may follow from printed ones")
+    return "; ".join(said)

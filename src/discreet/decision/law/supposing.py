@@ -90,6 +90,8 @@ def _difference(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Iterator[
         apart = zip(_told(cases[0], codings), verdicts[2:], strict=False)
         chosen = [c for c, one in apart if one.rank > verdicts[0].rank] or codings
         lines = "; ".join(_line(table, coding) for coding in chosen[:NAMED])
+        if (more := len(chosen) - NAMED) > 0:
+            lines = f"{lines}; and the like for {plural(more, 'more pair')} of variables"
         text = (
             f"{_seen(chosen)}. Nobody said that this is known to everybody, so the release may be "
             f"what tells it: {verdict}. If it is public knowledge, the verdict is {verdicts[0]}: "
