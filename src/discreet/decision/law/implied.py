@@ -40,7 +40,8 @@ def implied_words(policy: Policy) -> str:
     if least - 1 == most and most != type(policy)().small.most:
         said.append(f"small.most = {most}, one less than published.least")
     printed = max([least, *map(int, LEASTS.findall(policy.published.tables))]) - 1
-    if printed > most:
-        follows = f"counts from {most + 1} to" if printed > most + 1 else "a count of"
+    kept = most if policy.small.width else 0
+    if printed > kept:
+        follows = f"counts from {kept + 1} to" if printed > kept + 1 else "a count of"
         said.append(f"{follows} {printed} may follow from printed ones")
     return "; ".join(said)

@@ -48,7 +48,8 @@ def _verdict(reasons: Reasons) -> Verdict:
 
 def suppositions(case: Case) -> Iterator[Case]:
     """The case where all that was found is impossible, where nothing of it is, and, of several
-    codings, where all but one are: what one of them tells of a group may be no news by another.
+    codings, where those of one variable are not: what ties one variable to others may be public,
+    and what ties another one may not.
     """
     codings = [coding for coding in case.table.codings if coding.taken]
     if not codings:
@@ -56,8 +57,12 @@ def suppositions(case: Case) -> Iterator[Case]:
         return
     yield _supposing(case, codings)
     yield _supposing(case, ())
-    for left_out in _told(case, codings) if len(codings) > 1 else ():
-        yield _supposing(case, [coding for coding in codings if coding is not left_out])
+    judged = [codings, []]
+    for name in dict.fromkeys(name for coding in _told(case, codings) for name in coding.names):
+        left = [coding for coding in codings if name not in coding.names]
+        if left not in judged:
+            judged.append(left)
+            yield _supposing(case, left)
 
 
 def _told(case: Case, codings: Sequence[Coding]) -> list[Coding]:
@@ -87,8 +92,11 @@ def _difference(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Iterator[
     verdict, table = worst(verdicts), cases[0].table
     codings = [coding for coding in table.codings if coding.taken]
     if verdict is not verdicts[0]:
-        apart = zip(_told(cases[0], codings), verdicts[2:], strict=False)
-        chosen = [c for c, one in apart if one.rank > verdicts[0].rank] or codings
+        grave = [case for case, one in zip(cases, verdicts, strict=True) if one is verdict]
+        missing = [
+            [c for c in codings if c.combinations[0] not in case.table.impossible] for case in grave
+        ]
+        chosen = min(missing, key=len)
         lines = "; ".join(_line(table, coding) for coding in chosen[:NAMED])
         if (more := len(chosen) - NAMED) > 0:
             lines = f"{lines}; and the like for {plural(more, 'more pair')} of variables"
