@@ -108,6 +108,10 @@ class Program:
         if self.model is None:
             self.model = fitting(self.cells)
         found = self.model.least(columns, cost, Limit().within(clock.left))
+        if found.values is None and not clock.over():
+            # from where the last program ended, the simplex may lose its way: begin anew
+            self.model = fitting(self.cells)
+            found = self.model.least(columns, cost, Limit().within(clock.left))
         if found.ended is solver.Ended.LIMIT and clock.over():
             return -math.inf, np.zeros(0)
         if found.values is None:
