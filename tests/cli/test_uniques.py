@@ -43,8 +43,10 @@ def test_what_the_document_has(people):
     found = document(people, *asked)
     assert [*found] == [
         "verdict", "k", "below_k", "records", "keys", "missing", "anonymity", "risk",
-        "to_sign", "population", "special", "diversity", "households", "exposed", "again",
+        "to_sign", "population", "special", "diversity", "households",
+        "not_computed", "exposed", "again",
     ]  # fmt: skip
+    assert found["not_computed"] == {}
     assert found["verdict"] is None
     assert (found["anonymity"]["k"], found["anonymity"]["uniques"]) == (1, 4)
     assert [line["row"] for line in found["exposed"]] == [7, 2, 4, 8, 5, 1]

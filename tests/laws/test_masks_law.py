@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from discreet.decision.compare.plan import Plan
+from discreet.decision.compare.records import attack
 from discreet.masks.records.chain import chained
 from discreet.masks.records.registry import MASKS, mask_of
 from maskcases import CASES, NOBODY, calibrated, every_case, people
@@ -84,3 +86,18 @@ def test_records_of_nobody_have_no_source(name):
     masked = mask.apply(file, np.random.default_rng(1))
     assert mask.broken(file, masked) == []
     assert (masked.rows == -1).all()
+
+
+@pytest.mark.parametrize(("name", "options", "keys"), every_case())
+def test_a_twin_of_what_is_masked_gives_it_back(name, options, keys):
+    """Whatever the mask: keys that stand in other columns too are as good as unmasked."""
+    file = people(150, missing=0)
+    mask, whole = mask_of(name, options), mask_of("sample", {"share": 1.0})
+    hidden = [key for key in keys if _masked(mask.apply(file, np.random.default_rng(1)), key)]
+    twins = {f"twin of {key}": 2 * file.data[key] for key in hidden}
+    both = replace(file, data=file.data.assign(**twins))
+    plan = Plan.of({"keys": list(keys), "masks": [{"method": name}]})
+    plain, _ = attack(both, whole.apply(both, np.random.default_rng(1)), plan, 0.5)
+    found, said = attack(both, mask.apply(both, np.random.default_rng(1)), plan, 0.5)
+    assert found.identified >= 0.9 * options.get("share", 1.0) * plain.identified
+    assert bool(said) == bool(hidden)

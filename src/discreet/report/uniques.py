@@ -31,6 +31,11 @@ TOLD = (
     "l-diversity: different values in the class with fewest; t-closeness: how far a class is from "
     "the whole file at most, from 0 to 1"
 )
+NOT = {
+    "population": "Uniques of the population",
+    "diversity": "What is told of a sensitive value",
+    "households": "The risk of households",
+}
 SAME = "The table below has the same figures."
 
 
@@ -65,6 +70,7 @@ def uniques_page(found: Uniques, *, k: int | None = None, data: str | Path | Non
             f"The intruder knows the keys of a person: {keys}.",
             f"{sentence(MISSING[classes.missing])}.",
             f"{sentence(found.risk.sampling.words)}.",
+            *(f"{NOT[name]}: {why}." for name, why in found.not_computed.items()),
         ],
         files={} if data is None else {"Data": data},
         memory="records in memory",

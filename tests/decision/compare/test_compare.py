@@ -107,9 +107,18 @@ def test_options_that_no_mask_of_a_table_has_are_wrong_input(mask, said):
         compare("example:tract", plan)
 
 
+def test_a_column_that_is_not_there_is_wrong_input():
+    """Also beside masks that can be made: a masks file is made for its data."""
+    plan = {**PLAN, "masks": [MASKS[0], {"method": "pram", "columns": ["icome"]}]}
+    with pytest.raises(
+        OptionError, match="mask 'pram': .*no column 'icome'; did you mean 'income'"
+    ):
+        compare(alone(30), plan)
+
+
 def test_where_no_mask_can_be_made_the_input_is_wrong():
     plan = {**PLAN, "masks": [MASKS[-1]]}
-    with pytest.raises(DataError, match="up to the 30 of the file"):
+    with pytest.raises(DataError, match="records of sample is 1000"):
         compare(alone(30), plan)
 
 

@@ -228,10 +228,10 @@ def test_shares_of_what_pram_hides_are_those_of_the_file():
 
 
 def test_a_column_that_looks_like_the_number_of_a_household_is_looked_at():
-    data = person(300).assign(pair=np.arange(300) // 3)
+    data = person(300).assign(code=np.arange(300) // 3)
     found = tried(data, {"method": "sample", "share": 0.9}, policy={"masks.limit": 1.0})
     assert found.verdict is Verdict.REVIEW
-    assert "pair is shared by few records each" in " ".join(found.why())
+    assert "code is shared by few records each" in " ".join(found.why())
 
 
 def test_who_is_blanked_for_a_lack_of_diversity_is_told():

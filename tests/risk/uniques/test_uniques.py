@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import DataError
 from discreet.intruder.population.population import population_beliefs
+from discreet.report.html import html_report
 from discreet.risk.uniques.anonymity import diversity, k_anonymity
 from discreet.risk.uniques.classes import KeyClasses, key_classes
 from discreet.risk.uniques.individual import IndividualRisk, Sampling, expected_inverse
@@ -502,3 +503,14 @@ def test_tables_have_no_rows():
     with pytest.raises(DataError, match="households need records"):
         uniques(table, "A,B", household="H")
     assert list(itertools.chain(*k_anonymity(table, "A").bands()))[:2] == [3, 4]
+
+
+def test_what_was_not_looked_at_is_said():
+    """Nobody named a population, a sensitive column or households: none of their risks is 0."""
+    people = pd.DataFrame({"Sex": ["f", "m", "f", "m"], "Age": [30, 30, 30, 40]})
+    found = uniques(people, "Sex,Age", records=True)
+    document = found.to_json()
+    for name in ("population", "diversity", "households"):
+        assert document[name] is None
+        assert document["not_computed"][name].startswith("not computed: ")
+    assert "The risk of households: not computed" in html_report(found)

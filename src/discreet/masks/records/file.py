@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.look.result import Unpublished
 
 if TYPE_CHECKING:
@@ -65,8 +66,10 @@ class RecordFile(Unpublished):
         """Refuse columns that are not there."""
         for name in names:
             if name not in self.data.columns:
-                listed = ", ".join(map(str, self.data.columns))
-                raise DataError(f"the file has no column {name!r}; it has {listed}.")
+                columns = [str(one) for one in self.data.columns]
+                near = difflib.get_close_matches(str(name), columns, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(columns)}."
+                raise OptionError(f"the file has no column {name!r}; {hint}")
 
     def numbers(self, name: str) -> Floats:
         """A column of numbers, nan where one is missing."""

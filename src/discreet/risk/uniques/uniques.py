@@ -65,6 +65,16 @@ class Uniques(Paged):
             return self.risk_by_model, "model"
         return self.risk.expected, "sampling"
 
+    @property
+    def not_computed(self) -> dict[str, str]:
+        """What was not looked at, and why: none of it is 0."""
+        why = {
+            "population": "not computed: the population is not known, and the file is taken for it",
+            "diversity": "not computed: no sensitive column is named",
+            "households": "not computed: no column of households is named",
+        }
+        return {name: text for name, text in why.items() if getattr(self, name) is None}
+
     def exposed(self, most: int | None = MOST) -> dict[str, Any]:
         """Columns of the most exposed classes, by risk, then score: the row of their first record,
         if records have an order, and nothing that says who it is."""
@@ -107,6 +117,7 @@ class Uniques(Paged):
             "special": self.special.to_json(),
             "diversity": None if self.diversity is None else self.diversity.to_json(),
             "households": None if self.households is None else self.households.to_json(),
+            "not_computed": self.not_computed,
             "exposed": rows,
         }  # fmt: skip
 
