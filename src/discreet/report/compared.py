@@ -177,6 +177,8 @@ def _assumed(found: Compared) -> list[str]:
         f"The intruder knows {', '.join(found.plan.keys)} of everybody in the file, and the mask "
         "and its parameters, not its random numbers; what can be repeated is repeated.",
         states,
+        "Nothing else is released of these records: two masks of them, or two draws of one mask, "
+        "tell more together than each alone.",
         "Sensitive: " + (", ".join(found.plan.sensitive) or "no column is said to be") + ".",
         *_not_computed(found),
         "Utility is 1 less the mean Hellinger distance of margins of one to three columns, numbers "

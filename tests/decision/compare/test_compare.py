@@ -111,7 +111,7 @@ def test_a_column_that_is_not_there_is_wrong_input():
     """Also beside masks that can be made: a masks file is made for its data."""
     plan = {**PLAN, "masks": [MASKS[0], {"method": "pram", "columns": ["icome"]}]}
     with pytest.raises(
-        OptionError, match="mask 'pram': .*no column 'icome'; did you mean 'income'"
+        OptionError, match=r"mask 'pram': .*no column 'icome'; did you mean 'income'"
     ):
         compare(alone(30), plan)
 

@@ -67,14 +67,18 @@ def inferred(
         return None
     mine, theirs = _codes(file, masked, keys)
     if (masked.rows >= 0).any():
-        right = _right(mine, theirs, column.believed, masked.rows, column.truth)
-        return Inferred(*(float(one[known].mean()) for one in right))
+        found, others = guesses(mine, theirs, column.believed, masked.rows)
+        return Inferred(*(_right(one, column.truth) for one in (found, others)))
     each = len(file) / len(masked)
-    found, _ = _right(mine, theirs, column.believed * each, masked.rows, column.truth)
+    found, _ = guesses(mine, theirs, column.believed * each, masked.rows)
     own = np.zeros((len(file), len(column.prior)))
     own[known, column.truth[known]] = 1
-    _, others = _right(mine, mine, own, np.arange(len(file)), column.truth)
-    return Inferred(float(found[known].mean()), float(others[known].mean()))
+    _, others = guesses(mine, mine, own, np.arange(len(file)))
+    return Inferred(_right(found, column.truth), _right(others, column.truth))
+
+
+def _right(guessed: Ints, truth: Ints) -> float:
+    return float((guessed == truth)[truth >= 0].mean())
 
 
 def _codes(file: RecordFile, masked: MaskedFile, keys: Sequence[str]) -> tuple[Ints, Ints]:
@@ -97,11 +101,9 @@ def _codes(file: RecordFile, masked: MaskedFile, keys: Sequence[str]) -> tuple[I
     return table[: len(file)], table[len(file) :]
 
 
-def _right(
-    mine: Ints, theirs: Ints, weights: Floats, rows: Ints, truth: Ints
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each source record, whether the most probable value is the true one: by all released
-    records, and by all but its own.
+def guesses(mine: Ints, theirs: Ints, weights: Floats, rows: Ints) -> tuple[Ints, Ints]:
+    """The most probable value of each source record: by all released records, and by all but its
+    own. `mine` and `theirs` have the code of each column, and of all together in the last.
     """
     size = weights.shape[1]
     counts = []
@@ -113,7 +115,7 @@ def _right(
     own = np.full(len(mine), -1)
     there = np.flatnonzero(rows >= 0)
     own[rows[there]] = there
-    found = np.zeros((2, len(mine)), bool)
+    found = np.zeros((2, len(mine)), np.int64)
     step = max(1, PIECE // size)
     for at in range(0, len(mine), step):
         part = slice(at, at + step)
@@ -122,7 +124,7 @@ def _right(
         same = (theirs[left] == mine[part]) & (left >= 0)[:, None]
         for which, less in enumerate((np.zeros_like(gone), gone)):
             belief = _beliefs(counts, total, mine[part], less, same)
-            found[which, part] = belief.argmax(1) == truth[part]
+            found[which, part] = belief.argmax(1)
     return found[0], found[1]
 
 

@@ -2,7 +2,8 @@
 
 Education is recoded, and years of schooling are released beside it: whoever knows the one knows
 the other. Columns repeat another if they tell, of the records that the most frequent value gets
-wrong, at least nine in ten right: one column, two together, or numbers of which it is a sum. Each
+wrong, at least nine in ten right: one column, two together, all
+together by naive Bayes, or numbers of which it is a sum. Each
 record is told by the others alone, so that a number that everybody has for himself repeats nothing.
 """
 
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.decision.compare.inferred import guesses
 from discreet.decision.compare.plan import Plan
 from discreet.decision.compare.sensitive import (
     are_numbers,
@@ -31,8 +33,9 @@ from discreet.masks.records.mask import MaskedFile
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 EXACT = 1e-7  # a sum that is right to so many digits
+MOST = 200  # values that a model of all columns tells apart
 LOOKED = 20_000  # records by which two columns together are looked at
-FEW = 10  # records for each number that is added up
+FEW = 10  # records for each number that is added up, and for each value of a column of many
 NEARLY = 0.9  # as sure as a value that nobody is surprised by: what one in ten gets wrong is hidden
 
 
@@ -65,19 +68,22 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         return None
     hidden = {name for key in masked.keys.values() for name in (key.name, *key.joint)}
     guarded = [name for name in (*plan.keys, *plan.sensitive) if name in hidden]
-    columns = {name: became(file, masked, name) for name in _released(file, masked)}
+    columns = {
+        one: _Column.of(file, one, became(file, masked, one))
+        for one in (_released(file, masked) if guarded else ())
+    }
     keys, sensitive, said = list(plan.keys), list(plan.sensitive), []
     source, released, laws = {}, {}, dict(masked.keys)
     for name in dict.fromkeys(guarded):
-        own = file.labels(name)
-        shown = {one: labels for one, labels in columns.items() if one != name}
+        own = _Column.of(file, name, file.labels(name))
+        shown = {one: column for one, column in columns.items() if one != name}
         for other in [one for one in shown if name in plan.keys and one not in plan.keys]:
-            share = _told(file, (name, own), (other, shown[other]))
+            share = _share(own.codes, shown[other].classes, own.numbers)
             if share >= NEARLY and other != file.weight:
                 said.append(_sentence(other, name, share))
                 keys.append(other)
                 shown.pop(other)
-        told = _summed(file, name, shown) or _read(file, plan, name, shown)
+        told = _summed(own, shown) or _read(plan, own, shown) or _by_all(plan, own, shown)
         if told is None:
             continue
         made = f"{name} by {told.by}"
@@ -116,36 +122,91 @@ class _Telling:
     law: Key | None = None
 
 
-def _read(file: RecordFile, plan: Plan, name: str, shown: Mapping[str, Labels]) -> _Telling | None:
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """What a column shows of each source record: a code of every label, that of blanks too, and
+    numbers if they are many and as they were; its classes, -1 for blanks, if others tell it.
+    """
+
+    name: str
+    labels: Labels
+    codes: Ints
+    classes: Ints
+    numbers: Floats | None
+    plain: Floats | None
+
+    @classmethod
+    def of(cls, file: RecordFile, name: str, labels: Labels) -> _Column:
+        import pandas as pd
+
+        codes = pd.factorize(plainly(labels))[0]
+        classes = np.where(labels == "", -1, codes)
+        plain = file.numbers(name) if are_numbers(file, name) else None
+        if plain is not None and (labels != file.labels(name)).any():
+            plain = None
+        many = plain is not None and is_number(file, name)
+        if many:
+            classes = tenths(plain, plain)
+        return cls(name, labels, codes, classes, plain if many else None, plain)
+
+
+def _read(plan: Plan, own: _Column, shown: Mapping[str, _Column]) -> _Telling | None:
     """From one column that is no key, or from two of which one is none."""
-    own = file.labels(name)
-    aside = {*plan.keys, *plan.sensitive} - {file.weight}
-    free = [one for one in shown if one not in aside]
+    aside, free = _free(plan, shown)
     for one in free:
-        share = _told(file, (one, shown[one]), (name, own))
+        share = _share(one.codes, own.classes, one.numbers)
         if share >= NEARLY:
-            return _Telling(one, share, *_read_off(file, name, shown[one]))
-    truth = tenths(*(file.numbers(name),) * 2) if is_number(file, name) else _codes(own)
-    some = np.linspace(0, len(own) - 1, min(len(own), LOOKED)).astype(np.int64)
-    codes = {one: _codes(labels[some]) for one, labels in shown.items()}
-    pairs = [(a, b) for a in free for b in shown if b != a and (b in aside or a < b)]
-    for a, b in pairs:
-        both = np.where(codes[a] < 0, -1, codes[a] * (codes[b].max() + 2) + codes[b] + 1)
-        share = _share(both, truth[some])
-        if share >= NEARLY:
-            labels = shown[a] + " | " + shown[b]
-            return _Telling(f"{a} and {b}", share, *_read_off(file, name, labels))
+            return _Telling(one.name, share, *_read_off(own, one.labels))
+    some = np.linspace(0, len(own.codes) - 1, min(len(own.codes), LOOKED)).astype(np.int64)
+    truth = own.classes[some]
+    for a in free:
+        for b in shown.values():
+            if b is a or (b.name not in aside and a.name > b.name):
+                continue
+            share = _share((a.codes * (b.codes.max() + 1) + b.codes)[some], truth)
+            if share >= NEARLY:
+                labels = a.labels + " | " + b.labels
+                return _Telling(f"{a.name} and {b.name}", share, *_read_off(own, labels))
     return None
 
 
-def _summed(file: RecordFile, name: str, shown: Mapping[str, Labels]) -> _Telling | None:
-    """From numbers by the least squares of the others: what each record's own adds is taken off."""
-    if not is_number(file, name):
+def _free(plan: Plan, shown: Mapping[str, _Column]) -> tuple[set[str], list[_Column]]:
+    """Names of columns that count already, and the columns that do not; a weight never does."""
+    aside = {*plan.keys, *plan.sensitive} - {plan.weight or ""}
+    return aside, [column for name, column in shown.items() if name not in aside]
+
+
+def _by_all(plan: Plan, own: _Column, shown: Mapping[str, _Column]) -> _Telling | None:
+    """From all columns that are no keys, by a model without the person: which are blank, say."""
+    import pandas as pd
+
+    _, free = _free(plan, shown)
+    free = [one for one in free if one.codes.max() < len(one.codes) / FEW]
+    size = int(own.classes.max(initial=0)) + 1
+    if own.numbers is not None or size > MOST or len(free) < 3:
         return None
-    true, numbers = file.numbers(name), {}
-    for one, labels in shown.items():
-        if are_numbers(file, one) and (labels == file.labels(one)).all():
-            numbers[one] = file.numbers(one)
+    codes = [one.codes for one in free]
+    table = np.stack([*codes, pd.MultiIndex.from_arrays(codes).factorize()[0]], 1)
+    weights = np.zeros((len(table), size))
+    there = own.classes >= 0
+    weights[there, own.classes[there]] = 1
+    _, guessed = guesses(table, table, weights, np.arange(len(table)))
+    base = np.bincount(own.classes[there]).max() / there.sum()
+    right = float((guessed == own.classes)[there].mean())
+    if base == 1 or (right - base) / (1 - base) < NEARLY:
+        return None
+    names = np.full(size, "", object)
+    names[own.classes[there]] = own.labels[there]
+    by = " and ".join(one.name for one in free[:3]) + " and others" * (len(free) > 3)
+    return _Telling(by, (right - base) / (1 - base), own.labels, names[guessed])
+
+
+def _summed(own: _Column, shown: Mapping[str, _Column]) -> _Telling | None:
+    """From numbers by the least squares of the others: what each record's own adds is taken off."""
+    if own.numbers is None:
+        return None
+    true = own.numbers
+    numbers = {one: it.plain for one, it in shown.items() if it.plain is not None}
     rows = np.column_stack([np.ones(len(true)), *numbers.values()])
     there = ~np.isnan(rows).any(1) & ~np.isnan(true)
     if there.sum() < FEW * rows.shape[1]:
@@ -166,7 +227,7 @@ def _summed(file: RecordFile, name: str, shown: Mapping[str, Labels]) -> _Tellin
     by = " and ".join(one for one, it in zip(numbers, matter, strict=True) if it)
     seen = np.full(len(true), np.nan)
     seen[there] = y if exact else fitted
-    law = None if exact else Key(name, Kind.NORMAL, spread=(float((y - alone).std()),))
+    law = None if exact else Key(own.name, Kind.NORMAL, spread=(float((y - alone).std()),))
     return _Telling(by, (right - base) / (1 - base), true, seen, law)
 
 
@@ -174,38 +235,13 @@ def _sentence(told: str, by: str, share: float) -> str:
     return f"{by} gives {percent(share)} of {told}: an intruder uses both for what is masked."
 
 
-Column = tuple[str, Labels]  # its name, and what it shows of each source record
-
-
-def _numbers(file: RecordFile, column: Column) -> Floats | None:
-    """A column of many numbers that shows them as they are."""
-    name, shown = column
-    if not is_number(file, name) or (shown != file.labels(name)).any():
-        return None
-    return file.numbers(name)
-
-
-def _codes(shown: Labels) -> Ints:
-    import pandas as pd
-
-    return np.where(shown == "", -1, pd.factorize(plainly(shown))[0])
-
-
-def _told(file: RecordFile, by: Column, of: Column) -> float:
+def _share(codes: Ints, truth: Ints, numbers: Floats | None = None) -> float:
     """How much of a column another tells: the share of records that it gets right, from the
     others with its value or the number next to it, beyond the share of the most frequent value.
 
         (right - base) / (1 - base)        Goodman & Kruskal 1954
     """
-    many, numbers = _numbers(file, of), _numbers(file, by)
-    truth = _codes(of[1]) if many is None else tenths(many, many)
-    codes = _codes(by[1])
-    return _share(codes, truth, numbers)
-
-
-def _share(codes: Ints, truth: Ints, numbers: Floats | None = None) -> float:
-    """The same of codes, -1 where one is missing."""
-    there = (truth >= 0) & (codes >= 0)
+    there = truth >= 0
     if not there.any():
         return 0.0
     codes, truth = codes[there], truth[there]
@@ -248,21 +284,16 @@ def _by_neighbours(numbers: Floats, truth: Ints) -> Floats:
     return found
 
 
-def _read_off(
-    file: RecordFile, name: str, shown: Labels
-) -> tuple[Labels | Floats, Labels | Floats]:
+def _read_off(own: _Column, shown: Labels) -> tuple[Labels | Floats, Labels | Floats]:
     """The true column, and what another one says of it in each record."""
     import pandas as pd
 
-    if is_number(file, name):
-        numbers = file.numbers(name)
-        guess = pd.Series(numbers).groupby(shown).transform("median").to_numpy(np.float64)
-        return numbers, np.where(shown == "", np.nan, guess)
-    labels = file.labels(name)
-    frame = pd.DataFrame({"by": shown, "of": labels})
-    frame = frame[(frame["by"] != "") & (frame["of"] != "")]
+    if own.numbers is not None:
+        guess = pd.Series(own.numbers).groupby(shown).transform("median")
+        return own.numbers, guess.to_numpy(np.float64)
+    frame = pd.DataFrame({"by": shown, "of": own.labels})
+    frame = frame[frame["of"] != ""]
     often = frame.value_counts(["by", "of"], sort=False).reset_index(name="n")
     often = often.sort_values(["by", "n", "of"], ascending=[True, False, True], kind="stable")
     best = often.drop_duplicates("by").set_index("by")["of"]
-    guess = pd.Series(shown).map(best).fillna("").to_numpy(object)
-    return labels, guess
+    return own.labels, pd.Series(shown).map(best).fillna("").to_numpy(object)

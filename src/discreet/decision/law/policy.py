@@ -159,11 +159,7 @@ class Masks:
     limit: float = key(0.01, "the most of it that a mask may have", most=1)
     act: float = key(0.5, "an intruder states what is at least so probable", most=1)
     inferred: float = key(
-        1.0,
-        "of records: of so many more people, as a share, may a model get a sensitive value right "
-        "that is fitted to the released file than one fitted without their own record; 1 switches "
-        "it off",
-        most=1,
+        1.0, "so much more may a model of the file get right of who is in it", most=1
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".parquet")
 EXACT = 2**53  # whole numbers that a double holds
+ONCE = "release no second draw or mask of these records beside it: together they tell more"
 CONFIDENTIAL = "Confidential: part of what became of the records. Do not publish."
 
 
@@ -110,6 +111,7 @@ def _record(found: Compared, made: Any) -> dict[str, Any]:
         "columns": [str(name) for name in _frame(made).columns],
         **record_of(found.policy),
         **({"trial": TRIAL} if found.plan.trial else {}),
+        **({} if found.plan.of_table else {"once": ONCE}),
         "made": {"when": found.provenance.when, "versions": found.provenance.versions},
     }
 
