@@ -144,10 +144,10 @@ class _Column:
         plain = file.numbers(name) if are_numbers(file, name) else None
         if plain is not None and (labels != file.labels(name)).any():
             plain = None
-        many = plain is not None and is_number(file, name)
-        if many:
-            classes = tenths(plain, plain)
-        return cls(name, labels, codes, classes, plain if many else None, plain)
+        numbers = plain if is_number(file, name) else None
+        if numbers is not None:
+            classes = tenths(numbers, numbers)
+        return cls(name, labels, codes, classes, numbers, plain)
 
 
 def _read(plan: Plan, own: _Column, shown: Mapping[str, _Column]) -> _Telling | None:
