@@ -105,3 +105,8 @@ def test_a_basis_that_has_too_many_moves_is_refused_by_counted_work():
     shape, pairs = (2, 2, 3, 4), [(a, b) for a in range(4) for b in range(a)]
     with pytest.raises(dc.DisclosureError, match=r"too many moves of 4 people.*fewer people"):
         minimal_basis(shape, pairs, 6, effort=0.02)
+
+
+def test_a_table_of_nobody_has_no_large_count():
+    found = dc.frontier(table_of([[0, 0], [0, 0]]), large=2)
+    assert found.decision.verdict == "PASS"

@@ -48,13 +48,15 @@ def open_to(release: Release, codes: Codes, counts: NDArray[np.int64], ceiling: 
     hidden = np.ones(math.prod(shape), bool)
     hidden[keys(codes, shape).astype(np.int64)] = False
     found = unravel(np.flatnonzero(hidden), shape)
+    if not release.total:
+        found = found[:0]
     for table in sorted(release.tables, key=len, reverse=True):
+        if not len(found):
+            break
         places = release.axes.places(table.names)
         left = table.counts.astype(np.int64)
         rows = lookup(table.codes, table.shape, codes[:, places])
         np.subtract.at(left, rows, counts)
         at = lookup(table.codes, table.shape, found[:, places])
         found = found[(at >= 0) & (left[at] > ceiling)]
-        if not len(found):
-            break
     return found[~release.closed(found)]
