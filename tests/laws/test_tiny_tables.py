@@ -52,6 +52,12 @@ def test_nobody_asks_and_nothing_is_drawn(method):
     assert len(found.to_frame()) == 0
 
 
+def test_priors_are_compared_where_no_count_is_small():
+    table = table_of([[10, 20], [30, 40]])
+    found = dc.beliefs.prior_sensitivity(dc.Release.margins(table, "A + B"), table.small())
+    assert (found.most(), len(found.to_frame()), found.to_json()["cells"]) == (0, 0, [])
+
+
 # One category, one cell
 
 

@@ -116,7 +116,7 @@ class PriorSensitivity(Paged):
         if self.others:
             found["model_prior"] = np.tile([by for _, by, _ in every], n)
         beliefs = [belief for _, _, belief in every]
-        chances = np.stack([p.matrix(most) for p in beliefs], 1).reshape(n * times, -1)
+        chances = np.stack([p.matrix(most) for p in beliefs], 1).reshape(n * times, most + 1)
         found |= {f"p{count}": chances[:, count] for count in range(most + 1)}
         found["more"] = np.maximum(0.0, 1 - chances.sum(1))
         guess = np.stack([p.guess for p in beliefs], 1)
