@@ -74,40 +74,37 @@ def permanent_links(weights: Any, null: Any, outside: Any, strange: Any, strange
     """Link probabilities by dynamic programming over sets of released records, and the permanent.
 
     before[j, S]: ways in which rows 0..j-1 and all who are no row take S; after[S]: rows j+1..
-    take S.
+    take all but S. Sets with record i stand in blocks, each behind the same sets without it.
     """
     rows, columns = weights.shape
     full = 1 << columns
     before = np.zeros((rows + 1, full))
     before[0] = _elsewhere(outside, strange, float(strangers))
     for j in range(rows):
+        here, there = before[j], before[j + 1]
         for taken in range(full):
-            value = before[j, taken] * null[j]
-            for i in range(columns):
-                if (taken >> i) & 1:
-                    value += before[j, taken ^ (1 << i)] * weights[j, i]
-            before[j + 1, taken] = value
+            there[taken] = here[taken] * null[j]
+        for i in range(columns):
+            w, one = weights[j, i], 1 << i
+            for start in range(0, full if w > 0 else 0, 2 * one):
+                for taken in range(start, start + one):
+                    there[taken + one] += here[taken] * w
     whole = before[rows, full - 1]
     links = np.zeros((rows, columns))
     after, next_after = np.zeros(full), np.zeros(full)
-    after[0] = 1.0
+    after[full - 1] = 1.0
     for j in range(rows - 1, -1, -1):
-        for i in range(columns):
-            if weights[j, i] > 0 and whole > 0:
-                rest = (full - 1) ^ (1 << i)
-                value, taken = 0.0, rest
-                while True:  # every subset of the rest
-                    value += before[j, taken] * after[rest ^ taken]
-                    if taken == 0:
-                        break
-                    taken = (taken - 1) & rest
-                links[j, i] = weights[j, i] * value / whole
+        here = before[j]
         for taken in range(full):
-            value = after[taken] * null[j]
-            for i in range(columns):
-                if (taken >> i) & 1:
-                    value += after[taken ^ (1 << i)] * weights[j, i]
-            next_after[taken] = value
+            next_after[taken] = after[taken] * null[j]
+        for i in range(columns):
+            w, one, value = weights[j, i], 1 << i, 0.0
+            for start in range(0, full if w > 0 else 0, 2 * one):
+                for taken in range(start, start + one):
+                    value += here[taken] * after[taken + one]
+                    next_after[taken] += after[taken + one] * w
+            if whole > 0:
+                links[j, i] = w * value / whole
         after, next_after = next_after, after
     return links, whole
 
@@ -213,14 +210,16 @@ def _permanent_links(weights: Any, null: Any, outside: Any, strange: Any, strang
         before[j + 1] = _joined(before[j], null[j], weights[j], having)
     whole = before[rows, full - 1]
     links, after = np.zeros((rows, columns)), np.zeros(full)
-    after[0] = 1.0
+    after[-1] = 1.0
     for j in range(rows - 1, -1, -1):
+        more = after * null[j]
         for i in range(columns):
-            if weights[j, i] > 0 and whole > 0:
-                taken = having[i][::-1] ^ 1 << i
-                value = np.add.accumulate(before[j, taken] * after[(full - 1 ^ 1 << i) ^ taken])
-                links[j, i] = weights[j, i] * value[-1] / whole
-        after = _joined(after, null[j], weights[j], having)
+            if weights[j, i] > 0:
+                without = having[i] ^ 1 << i
+                value = np.add.accumulate(before[j, without] * after[having[i]])
+                links[j, i] = weights[j, i] * value[-1] / whole if whole > 0 else 0.0
+                more[without] += after[having[i]] * weights[j, i]
+        after = more
     return links, whole
 
 

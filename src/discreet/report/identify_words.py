@@ -32,9 +32,11 @@ def how_words(found: Identification) -> str:
     exact = found.links.exact
     if exact == 1:
         return f"{released}, all link probabilities exact"
+    off = f"; two approximations of them differ by {found.links.error:.2g} or less"
     if exact == 0:
-        return f"{released}, all link probabilities approximate"
-    return f"{released}, {percent(exact)} with exact link probabilities, the others approximate"
+        return f"{released}, all link probabilities approximate{off}"
+    known = f"{percent(exact)} with exact link probabilities, the others approximate"
+    return f"{released}, {known}{off}"
 
 
 def true_words(found: Identification) -> str:
@@ -106,9 +108,8 @@ def harm_words(felt: Harm) -> str:
 
 
 def harm_total(felt: Harm) -> str:
-    """The sum, and whether it is exact."""
-    close = "" if getattr(felt.told, "exact", True) else "about "
-    return f"{close}{felt.total:,.6g}"
+    """The sum, whether it is exact, and about how far it may be off."""
+    return felt.words
 
 
 def amount(cost: Amount) -> str:

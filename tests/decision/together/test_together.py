@@ -292,3 +292,13 @@ def test_a_table_that_was_drawn_tells_the_margins_that_it_keeps(tmp_path: Path) 
         for t in fits
     ]
     assert both.chances[0] == pytest.approx(weights[1] / sum(weights))
+
+
+def test_what_no_table_shows_is_refused() -> None:
+    table = small_table(np.random.default_rng(1), 9)
+    other = dc.office.Told.of_margin(table, "Sex", [60, 60], "conventional rounding", {"base": 50})
+    with pytest.raises(DataError, match="correct"):
+        dc.office.together(table, [other])
+    large = dc.Table.of([[10**9, 2], [1, 10**9]], A=["a", "b"], B=["x", "y"])
+    with pytest.raises(DataError, match="too many to hold"):
+        dc.office.Told.of_margin(large, "A*B", [10**9, np.nan, np.nan, 10**9])

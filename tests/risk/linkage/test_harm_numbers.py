@@ -9,9 +9,13 @@ import pytest
 from scipy.stats import norm
 
 from discreet.errors import DataError
+from discreet.intruder.linkage.equation import exact_links
+from discreet.intruder.linkage.links import link_encoded
 from discreet.intruder.linkage.model import Intruder
 from discreet.intruder.linkage.records import read_records
 from discreet.linkage import Costs, OwnCost, harm
+from discreet.report.identify_words import how_words
+from discreet.risk.linkage import identification
 from discreet.risk.linkage.harm import OUTCOMES, number
 from discreet.risk.linkage.identification import identify
 
@@ -382,3 +386,36 @@ def test_numbers_that_are_refused(table, words):
     masked.loc[2, "debt"] = -3
     with pytest.raises(DataError, match=words):
         linked(people, masked)[1]({"number": table})
+
+
+def test_what_a_second_can_sum_is_summed_and_the_rest_says_how_far_off_it_is(monkeypatch):
+    """16 people and 15 records took 8 million steps, above a limit of one million."""
+    rng = np.random.default_rng(3)
+    x, chosen = 3 * rng.normal(size=16), rng.permutation(16)[:15]
+    value = rng.integers(1, 50, 16)
+    people = pd.DataFrame({"id": range(16), "a": x, "v": value})
+    masked = pd.DataFrame(
+        {"id": chosen, "a": x[chosen] + 2 * rng.normal(size=15), "v": value[chosen]}
+    )
+    intruder = Intruder.of({"keys": {"a": {"kind": "normal", "spread": 2}}})
+    records = read_records(people, masked, intruder, id="id", also=["v"])
+    costs = Costs("v", function="absolute", belief="mixture")
+    found = identify(records, intruder, act=0.0)
+    sure = harm(records, found, costs)
+    density = np.exp(-((masked["a"].to_numpy() - x[:, None]) ** 2) / 8)
+    exact = exact_links(density)
+    assert found.links.exact == 1
+    np.testing.assert_allclose(found.links.dense(), exact, atol=1e-9)
+    assert (found.to_json()["perceived"]["error"], sure.to_json()["error"]) == (0, 0)
+
+    def rough(data, known):
+        return link_encoded(data, known, exact=0)
+
+    monkeypatch.setattr(identification, "link_encoded", rough)
+    found = identify(records, intruder, act=0.0)
+    felt = harm(records, found, costs)
+    off = np.abs(found.links.dense() - exact).max()
+    assert 0 < off <= 2 * found.to_json()["perceived"]["error"]  # an estimate, no bound
+    assert 0 < abs(felt.total - sure.total) <= 2 * felt.to_json()["error"]
+    assert "(two approximations differ by" in felt.words
+    assert "two approximations of them differ by" in how_words(found)

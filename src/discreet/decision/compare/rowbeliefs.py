@@ -69,6 +69,9 @@ def seen_rows(seen: Seen, asked: Asked, rng: np.random.Generator) -> Believed:
             "a likelihood for each; mask a smaller table."
         )
     least, most = _bounds(seen, asked)
+    total = asked.table.total
+    if (least > most).any() or not least.sum() <= total <= most.sum():
+        raise DataError(f"no table of {total:,} people shows this; correct the mask.")
     if _number(least, most, asked.table.total) <= LISTED:
         return _listed(seen, asked, least, most)
     return _drawn(seen, asked, least, most, rng)
@@ -98,6 +101,8 @@ def _bounds(seen: Seen, asked: Asked) -> tuple[Ints, Ints]:
 def _number(least: Ints, most: Ints, total: int) -> float:
     """Of tables of the total within bounds."""
     left = total - int(least.sum())
+    if left > MOST_HELD:
+        return math.inf
     ways = np.zeros(left + 1)
     ways[0] = 1.0
     for width in np.minimum(most - least, left):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.decision.compare.cellbeliefs import Asked
 from discreet.decision.compare.printedbeliefs import cell_rows
-from discreet.decision.compare.rowbeliefs import Seen
+from discreet.decision.compare.rowbeliefs import MOST_HELD, Seen
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
 from discreet.look.words import plural
@@ -161,6 +161,11 @@ def _sums(rows: csr_matrix, shown: Floats, made: Mechanism, asked: Asked) -> lis
     total, truth, gaps = asked.table.total, rows @ asked.cells.counts, np.isnan(shown)
     floor = int(bool((shown == 0).any()) and bool((truth[gaps] > 0).all()))
     found = []
+    if gaps.any() and total > MOST_HELD:
+        raise DataError(
+            f"a gap can be any of {total:,} counts, too many to hold a likelihood for each; look "
+            "at a smaller table."
+        )
     for row, value in enumerate(shown.tolist()):
         cells = tuple(rows.indices[rows.indptr[row] : rows.indptr[row + 1]].tolist())
         if np.isnan(value):

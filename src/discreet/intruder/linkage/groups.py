@@ -13,7 +13,8 @@ from discreet.intruder.linkage.shelf import Shelf, forget
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-EXACT_TOTAL = 1 << 29
+EXACT_TOTAL = 1 << 29  # steps of all groups together: a second's work
+MOST_HELD = 1 << 24  # numbers of one group
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,5 +135,6 @@ class Groups:
 
 
 def _cost(records: Ints, rows: Ints) -> Floats:
-    """Steps of the exact sum."""
-    return np.where(records <= 20, rows * records * 2.0 ** np.minimum(records, 20), np.inf)
+    """Steps of the exact sum; endless where it does not fit in memory."""
+    held = (rows + 1.0) * 2.0 ** np.minimum(records, 60)
+    return np.where(held <= MOST_HELD, held * records, np.inf)

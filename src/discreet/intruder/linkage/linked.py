@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +31,7 @@ class Links(Result):
     `exact`: share of released records whose probabilities are exact, which none is that pruning or
     strangers tie to others; `change`: how far beliefs still moved in the last of `rounds`. `bound`:
     at most this share of true pairs was not weighed; `left_out`: believed share of pairs that were
-    weighed and left out.
+    weighed and left out. `plain`: where not all is exact, the same by messages alone.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -58,11 +58,24 @@ class Links(Result):
     rounds: int
     bound: float
     left_out: float
+    plain: Floats | None = None
 
     def __repr__(self) -> str:
         how = "exact" if self.exact == 1 else f"{self.exact:.0%} exact, else approximate"
         sources, released = len(self.source.of), len(self.released.of)
         return f"Links({plural(released, 'released record')} of {sources:,}: {how})"
+
+    @property
+    def error(self) -> float:
+        """About how far a probability may be off: by how much two approximations differ at most."""
+        if self.plain is None:
+            return 0.0
+        return float(np.abs(self.chances - self.plain).max(initial=0.0))
+
+    @property
+    def by_messages(self) -> Links | None:
+        """The rougher approximation, without exact sums among few; None if all is exact."""
+        return None if self.plain is None else replace(self, chances=self.plain, plain=None)
 
     @property
     def lost(self) -> float:

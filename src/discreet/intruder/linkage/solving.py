@@ -22,7 +22,7 @@ from discreet.look.progress import Progress
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-EXACT = 1 << 20  # steps for one group of entangled records
+EXACT = 1 << 29  # steps for one group of entangled records: a second's work
 CLOSE, ROUNDS = 1e-6, 300
 FEWEST, WORK = 30, 6 * 10**8  # rounds, and messages in all, before it stops as it is
 SHOWN, AGREE = 10, 5  # rounds of balancing before and after clusters are summed
@@ -108,6 +108,11 @@ def solve(
         pairs.divide(chances, whole, end)
     left_out = found.dropped / weighed * times
     linked_places, linked = pairs.turned(chances, source_starts, order)
+    plain = None
+    if tied or not settled.all():
+        for end in (1, 0):
+            pairs.divide(p, np.maximum(1, pairs.sums(p, copies, end)), end)
+        plain = pairs.turned(p, source_starts, order)[1]
     return Links(
         found.source,
         found.released,
@@ -119,6 +124,7 @@ def solve(
         int(rounds),
         found.bound,
         float(left_out.sum() / times.sum()),
+        plain,
     )
 
 

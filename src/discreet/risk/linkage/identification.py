@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,9 @@ class TrueIdentification(Unpublished):
 class Identification(Paged):
     """What the intruder believes of every source record, and how often that is right.
 
+    `rough`: where links are not exact, the same by a rougher approximation; how far both lie apart
+    is about how far the result may be off.
+
     >>> import discreet as dc
     >>> import pandas as pd
     >>> people = pd.DataFrame({"id": [1, 2, 3], "age": [31, 47, 50]})
@@ -77,6 +80,7 @@ class Identification(Paged):
     act: float
     linked: NDArray[np.bool_]
     parents: Ints | None
+    rough: Identification | None = None
 
     def __repr__(self) -> str:
         some = plural(int(self.linked.sum()), "respondent")
@@ -113,6 +117,13 @@ class Identification(Paged):
             len(self.links.released.of),
             len(p),
         )
+
+    @property
+    def error(self) -> float:
+        """About how far the expected number of perceived links may be off."""
+        if self.rough is None:
+            return 0.0
+        return float(np.abs(self.links.perceived - self.rough.links.perceived).sum())
 
     @property
     def distribution(self) -> list[tuple[float, float, int]]:
@@ -202,6 +213,8 @@ class Identification(Paged):
                 "distribution": [{"from": a, "to": b, "n": n} for a, b, n in self.distribution],
                 "most_exposed": self.most_exposed(),
                 "exact": links.exact,
+                "error": links.error,
+                "total_error": self.error,
                 "pruned_expected": links.lost,
                 "pruned_at_most": links.lost_at_most,
             },
@@ -230,8 +243,18 @@ def identify(records: Records, intruder: Intruder, *, act: float | None = None) 
         raise DataError(f"act is {act:g}; give a probability from 0 to 1.")
     data = encode(records, intruder)
     links = link_encoded(data, intruder)
+    found = Identification(links, data, act, _linked(links, intruder, act), records.parents)
+    rough = links.by_messages
+    if rough is None:
+        return found
+    again = replace(found, links=rough, linked=_linked(rough, intruder, act))
+    return replace(found, rough=again)
+
+
+def _linked(links: Links, intruder: Intruder, act: float) -> NDArray[np.bool_]:
+    """Who is linked to the record that is most probably theirs."""
     p = links.perceived
     linked = (p >= act - SLACK) & (links.best >= 0)
     if intruder.wrong is not None:
         linked &= intruder.wrong * (1 - p) <= intruder.missed * (1 - links.null) + 1e-12
-    return Identification(links, data, act, linked, records.parents)
+    return np.asarray(linked)

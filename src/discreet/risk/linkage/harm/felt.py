@@ -25,6 +25,7 @@ class Harm(Result):
 
     `without_link`: respondents whose category is inferred from candidates that agree, though no
     record is linked, and how many rightly. `told`: what is believed of each, and the model.
+    `rough`: where links are not exact, the harm by a rougher approximation of them.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -45,15 +46,26 @@ class Harm(Result):
     groups: Mapping[str, NDArray[np.object_]]
     without_link: tuple[int, int] | None = None
     told: ToldCategory | ToldNumber | None = None
+    rough: Floats | None = None
 
     def __repr__(self) -> str:
-        close = isinstance(self.told, ToldNumber) and not self.told.exact
-        about = "about " if close else ""
-        return f"Harm({about}{self.total:,.6g} to {plural(len(self.harm), 'respondent')})"
+        return f"Harm({self.words.split(' (')[0]} to {plural(len(self.harm), 'respondent')})"
 
     @property
     def total(self) -> float:
         return float(self.harm.sum())
+
+    @property
+    def error(self) -> float:
+        """About how far the total may be off, where the links are not exact."""
+        return 0.0 if self.rough is None else float(np.abs(self.harm - self.rough).sum())
+
+    @property
+    def words(self) -> str:
+        """The sum, whether it is exact, and about how far it may be off."""
+        close = self.error > 0 or (isinstance(self.told, ToldNumber) and not self.told.exact)
+        off = f" (two approximations differ by {self.error:.2g})" if self.error > 0 else ""
+        return f"{'about ' if close else ''}{self.total:,.6g}{off}"
 
     @property
     def by_outcome(self) -> dict[str, int]:
@@ -111,6 +123,7 @@ class Harm(Result):
 
     def to_json(self) -> dict[str, Any]:
         known = {"sensitive": self.costs.sensitive, "total": self.total}
+        known |= {"error": self.error}
         known |= {"average": float(self.harm.mean()), "outcomes": self.by_outcome}
         known |= {"inferences": self.inferences}
         if self.without_link is not None:

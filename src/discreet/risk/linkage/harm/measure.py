@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from discreet.errors import DataError
@@ -34,4 +36,8 @@ def harm(records: Records, found: Identification, costs: Costs) -> Harm:
     right = (best >= 0) & (records.parents[best] == np.arange(records.sources))
     groups = {name: texts(records.source[name]) for name in costs.groups}
     of = harm_of_category if costs.function is None else harm_of_number
-    return of(records, found, costs, best, right, groups)
+    felt = of(records, found, costs, best, right, groups)
+    if found.rough is None:
+        return felt
+    again = of(records, found.rough, costs, best, right, groups)  # the same links are acted on
+    return replace(felt, rough=again.harm)
