@@ -31,7 +31,9 @@ def masked_by(data, *steps, seed=1):
 
 
 def test_a_key_that_a_model_makes_again_is_found():
-    data = pd.DataFrame({"town": TOWNS, "job": [f"j{i}" for i in range(20)], "z": np.arange(20) % 7})
+    data = pd.DataFrame(
+        {"town": TOWNS, "job": [f"j{i}" for i in range(20)], "z": np.arange(20) % 7}
+    )
     mask = {"method": "synthesise", "columns": ["town"], "given": ["job"], "model": "formula",
             "formula": "town*job"}  # fmt: skip
     assert risks(data, mask, ["town"])["identified"] > 0.7
