@@ -163,9 +163,22 @@ def masks_limit():
         name="a", risks={"disclosed": 0.1 + 0.2}, utility=1.0, law=Verdict.PASS, error=0.0,
         doubt=None,
     )  # fmt: skip
-    found = SimpleNamespace(measure="disclosed")
+    found = SimpleNamespace(measure="disclosed", _learnt=lambda one: False)
     within = [Compared._mask(found, one, limit).within for limit in (0.3, 0.3 * BELOW)]
     return within == [True, False]
+
+
+def masks_inferred():
+    """At most this keeps it; 1 switches it off."""
+    plan = SimpleNamespace(of_table=False)
+    found = [
+        Compared._learnt(
+            SimpleNamespace(policy=Policy.of({"masks.inferred": most}), plan=plan),
+            SimpleNamespace(gain=0.1 + 0.2),
+        )
+        for most in (0.3, 0.3 * BELOW)
+    ]
+    return found == [False, True]
 
 
 def masks_act():
@@ -261,7 +274,8 @@ CHECKS = {
     "belief.identified": belief_identified, "belief.threshold": belief_threshold,
     "belief.people": belief_people, "belief.true_table": belief_true_table,
     "belief.attribute": belief_attribute, "belief.entropy": belief_entropy,
-    "knowledge.limit": knowledge_limit, "masks.limit": masks_limit, "masks.act": masks_act,
+    "knowledge.limit": knowledge_limit, "masks.limit": masks_limit,
+    "masks.inferred": masks_inferred, "masks.act": masks_act,
     "sample.chance": sample_chance, "contributors.least": contributors_least,
     "contributors.p": contributors_p, "contributors.q": contributors_q,
     "contributors.k": contributors_k, "contributors.request": contributors_request,
