@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
     metavar="W",
     help="A hidden cell must be able to range over so much; else 1 for counts, anything for sums.",
 )
+@click.option(
+    "--independent",
+    multiple=True,
+    metavar="A,B",
+    help="Sums of these columns tell nothing of each other; count stands for counts.",
+)
 @effort_options
 @page_options
 @click.pass_context
@@ -49,6 +56,7 @@ def check_command(
     folder: str,
     released: tuple[str, ...],
     width: float | None,
+    independent: tuple[str, ...],
     effort: float,
     seconds: float,
     html: str | None,
@@ -61,10 +69,12 @@ def check_command(
     with the manifest, with the other files and with DATA; hidden cells must not follow from
     printed ones.
     """
+    from discreet.decision.batch.suspected import supposing, suspicions
     from discreet.decision.law.verdict import Verdict
     from discreet.look.progress import working
     from discreet.report.checked import check, values_from
 
+    apart = tuple(frozenset(map(str.strip, one.split(","))) for one in independent)
     records = _records((folder, *released), **data)
     with working("checking"):
         found = check(
@@ -73,7 +83,8 @@ def check_command(
             values_from(records),
             released=released,
             width=width,
-            impossible=records.impossible,
+            impossible=supposing(records, suspicions(records)).impossible,
+            records=dataclasses.replace(records, independent=apart),
             effort=effort,
             seconds=seconds,
         )

@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import math
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
+from discreet.decision.batch.measures import doubts
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Clock, Seconds
 from discreet.look.result import Paged
@@ -132,6 +133,7 @@ def check(
     released: Iterable[str | Path] = (),
     width: float | None = None,
     impossible: Impossible | None = None,
+    records: Records | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
 ) -> Checked:
@@ -142,7 +144,7 @@ def check(
     data, and the verdict is REVIEW at best. A hidden cell must be able to range over `width`: 1 for
     counts, anything for sums. `released` are folders that are out already: what they show is added
     up with the rest, and what they hide must stay hidden. `impossible` are combinations of codes
-    that nobody has, as everybody knows.
+    that nobody has, as everybody knows. In `records` measures are sought that tell of each other.
 
     >>> from tempfile import TemporaryDirectory
     >>> from discreet.decision.batch.masking import mask
@@ -188,6 +190,7 @@ def check(
     findings += odd_lines(tables, truth)
     for file, found in read.items():
         findings += aside(file, found, tables, truth)
+    findings += _tied(records, [*tables, *earlier])
     once = {(f.kind, f.file, f.table, *f.cell.items(), f.text * (not f.cell)): f for f in findings}
     findings = [*once.values()]
     for said in manifest["tables"]:
@@ -221,6 +224,16 @@ def values_from(records: Records) -> Values:
         return np.concatenate([system.sums @ fine, fine])
 
     return values
+
+
+def _tied(records: Records | None, tables: Iterable[Judged]) -> Iterator[Finding]:
+    """A doubt where tables of several measures tell of each other."""
+    if records is None:
+        return
+    known = [t for t in tables if records.numbers.keys() >= {*t.sheet.measure.numbers}]
+    guarded = {table.sheet.measure for table in known if table.hidden.any()}
+    for reason in doubts(records, [table.sheet for table in known], guarded):
+        yield Finding("not judged", reason.verdict, reason.text)
 
 
 def _printed(sheet: Sheet) -> tuple[str | None, str | None]:

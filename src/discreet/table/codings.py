@@ -94,8 +94,7 @@ def with_impossible(table: Table, book: Codebook, given: object, columns: Iterab
         for combination in said.stated
         if all(name in table.names for name in combination)
     ]
-    within = [(name, str(book.entry(name).within)) for name in table.names]
-    within = [(name, outer) for name, outer in within if outer in table.names]
+    within = [(name, outer) for name in table.names for outer in _around(name, table.names, book)]
     for name, outer in within:
         pair = table.margin([name, outer])
         stated += nested(pair.variables[0], pair.variables[1], pair.codes, pair.counts)
@@ -105,6 +104,17 @@ def with_impossible(table: Table, book: Codebook, given: object, columns: Iterab
     spoken_of = {frozenset(names) for names in (*within, *stated)}
     found = tuple(c for c in found if c.combinations or frozenset(c.names) not in spoken_of)
     return dataclasses.replace(table, codings=found, nestings=tuple(within)).excluding(stated)
+
+
+def _around(name: str, names: Sequence[str], book: Codebook) -> Iterator[str]:
+    """The next of some variables that one lies within, also by others that the table has not."""
+    passed = {name}
+    while (outer := book.entry(name).within) is not None and outer not in passed:
+        if outer in names:
+            yield outer
+            return
+        passed.add(outer)
+        name = outer
 
 
 def find_codings(variables: Sequence[Variable], codes: Codes, counts: Counts) -> tuple[Coding, ...]:

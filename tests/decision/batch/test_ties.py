@@ -20,6 +20,7 @@ from discreet.decision.batch.out import out_of
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import InconsistentRelease
+from discreet.report.checked import check, values_from
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.records import Records
 from discreet.sheets.released import read_manifest, read_released
@@ -268,3 +269,41 @@ def test_a_filter_is_judged_as_it_is_printed():
     assert judge_batch(records, [one], policy).verdict is PASS
     two = Sheet("2", (Grouping.of(s),))
     assert judge_batch(records, [one, two], policy).verdict is FAIL  # 21 - 20 in b
+
+
+def few_firms():
+    """Sixteen firms; only one is in D1, which with D2 makes up R1."""
+    home = {"D0": ("R0", 60.0, 5), "D3": ("R0", 100.0, 5), "D1": ("R1", 50.0, 1)}
+    home["D2"] = ("R1", 100.0, 5)
+    rows = [(r, d, f"Z{d}", t) for d, (r, t, n) in home.items() for _ in range(n)]
+    return pd.DataFrame(rows, columns=["Region", "District", "Town", "Turnover"])
+
+
+@pytest.mark.parametrize("measure", [TURNOVER, COUNT])
+@pytest.mark.parametrize(
+    ("inner", "stated"), [("District", {}), ("Town", {"Town": "District", "District": "Region"})]
+)
+def test_what_few_records_show_and_what_a_chain_states_is_known(measure, inner, stated):
+    """District and Region are in tables; what lies between Town and Region is in none."""
+    frame = few_firms()
+    book = {name: {"within": outer} for name, outer in stated.items()}
+    people = Microdata.read(frame, records=True, codebook=Codebook.of(book) if book else None)
+    records = Records.read(people, variables=["Region", inner], measures=[measure])
+    sheets = [Sheet(v.name, (Grouping.of(v),), measure) for v in records.variables]
+    policy = Policy.of({"attribute.check": False, "small.most": 1, "published.least": 2})
+    made = mask(records, sheets, policy)
+    values = made.shown()[1][1]
+    assert made.verdict is PASS
+    assert np.isnan(values[[2, 3]]).all() or np.isnan(made.shown()[0][1]).any()  # D1 and D2, or R1
+
+
+def test_a_second_look_sees_what_measures_tell_of_each_other(tmp_path):
+    records, sheets = tables(amounts(), (("R", "S"),), (TURNOVER, Measure("Tax")))
+    policy = Policy.of({"contributors.alone": False})
+    mask(records, sheets, policy).write(tmp_path / "out", force=True)
+    found = check(tmp_path / "out", records.variables, values_from(records), records=records)
+    assert found.verdict is REVIEW
+    assert "Tax" in found.findings[0].text
+    spoken = dataclasses.replace(records, independent=(frozenset({"Tax", "Turnover"}),))
+    found = check(tmp_path / "out", records.variables, values_from(records), records=spoken)
+    assert found.verdict is PASS

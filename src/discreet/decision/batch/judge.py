@@ -157,7 +157,8 @@ class Judge:
                 reasons += self._reasons[own]
             chosen_sheets = [self.all[i] for i in key]
             reasons += unknown(self.out)
-            reasons += doubts(self.records, chosen_sheets, self.cases.values())
+            guarded = {m for m, case in self.cases.items() if case.demands}
+            reasons += doubts(self.records, chosen_sheets, guarded)
             for found in worlds(self.found, chosen_sheets):
                 supposed = self._world(found).sheets(key).reasons
                 reasons = stricter(reasons, supposed, found)

@@ -180,8 +180,14 @@ def mask(
         made.append(masked)
         cases.append(case)
     reasons = [r for case, one in zip(cases, made, strict=True) for r in work.judge(case, one)]
+<<<<<<< HEAD
     reasons = [*names_in_doubt(policy, records.table), *reasons, *unknown(work.out)]
     reasons += doubts(records, sheets, cases)
+=======
+    reasons += unknown(work.out)
+    guarded = {case.cells.measure for case in cases if case.demands}
+    reasons += doubts(records, sheets, guarded)
+>>>>>>> 4299d92 (Variables within others through columns that no table has; check sees what measures tell of each other)
     names = tuple(sheet.name for sheet in sheets)
     missing = records.missing(sheet.measure for sheet in sheets)
     missing = (*missing, *absent(policy, records.table))

@@ -6,10 +6,9 @@ says that it is no rule (`independent` in a list of tables).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,6 @@ from discreet.look.words import both
 from discreet.sheets.joined import variables_of
 from discreet.sheets.records import COUNTED, Records
 from discreet.sheets.sheet import Measure, Sheet
-
-if TYPE_CHECKING:
-    from discreet.decision.batch.case import SheetCase
 
 Floats = NDArray[np.float64]
 NAME = "measures together"
@@ -47,9 +43,11 @@ class Tie:
         return frozenset(name for one in self.measures for name in _columns(one))
 
 
-def doubts(records: Records, sheets: Sequence[Sheet], cases: Iterable[SheetCase]) -> list[Reason]:
-    """A reason to look for every tie that nobody called none."""
-    guarded = {case.cells.measure for case in cases if case.demands}
+def doubts(records: Records, sheets: Sequence[Sheet], guarded: Collection[Measure]) -> list[Reason]:
+    """A reason to look for every tie that nobody called none.
+
+    `guarded` are measures with cells that are hidden, or that nobody may work out.
+    """
     found = []
     for tie in ties(records, sheets):
         if any(tie.columns <= stated for stated in records.independent):
@@ -64,7 +62,7 @@ def doubts(records: Records, sheets: Sequence[Sheet], cases: Iterable[SheetCase]
     text = (
         f"{said}{more} What they tell together of a guarded cell is not judged. Leave the tables "
         f"of one of them out; or, if it is chance, say independent = [[{names}]] in the list of "
-        "tables."
+        "tables, and check --independent with the same names."
     )
     return [Reason(NAME, Verdict.REVIEW, text)]
 

@@ -24,7 +24,8 @@ from discreet.sheets.sheet import Sheet
 Bools = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 NAME = "found in the data"
-SURPRISE = 7.0  # chance shows less than this once in e^7 times
+SURPRISE = 1.0  # what no record contradicts counts where chance shows it less than once in e times
+NEARLY = 7.0  # what few records contradict: less than once in e^7 times
 APART = 0.05  # of all people may be outside of where their category lies
 NAMED = 3
 
@@ -69,9 +70,9 @@ class Suspicion:
         return f'--impossible "{a.name}={a.categories[i]}, {b.name}={b.categories[j]}" and so on'
 
 
-def suspicions(records: Records, sheets: Iterable[Sheet]) -> tuple[Suspicion, ...]:
-    """Of each pair of variables that sheets show, and of which nothing is stated or denied."""
-    known = variables_of(sheets)
+def suspicions(records: Records, sheets: Iterable[Sheet] | None = None) -> tuple[Suspicion, ...]:
+    """Of each pair of variables, or of those that sheets show, unless it is stated or denied."""
+    known = records.codes.keys() if sheets is None else variables_of(sheets).keys()
     denied = {frozenset(c.names) for c in records.table.codings if c.denied}
     found_there = {frozenset(c.names) for c in records.table.codings}
     stated = {frozenset(names) for names in records.impossible if len(names) == 2} - found_there
@@ -107,7 +108,8 @@ def _suspicion(
     for axis in (0, 1):
         across = counts if axis == 0 else counts.T
         apart = int(across.sum() - across.max(1).sum())
-        if _nested_surprise(across, apart) >= SURPRISE and apart <= APART * counts.sum():
+        least = NEARLY if apart else SURPRISE
+        if _nested_surprise(across, apart) >= least and apart <= APART * counts.sum():
             inner, exceptions = axis, apart
             break
     if inner is None and not found and _coding_surprise(counts) < SURPRISE:
