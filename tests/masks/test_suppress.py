@@ -394,7 +394,7 @@ def test_cells_that_must_be_published():
     assert not other.hidden[shown].any()
     assert other.cost >= free.cost
     everything = np.setdiff1d(np.arange(system.cells), secret)
-    with pytest.raises(Unprotectable, match=r"'A': '0', 'B': '0'.*width of 2"):
+    with pytest.raises(Unprotectable, match=r"A 0, B 0 of table 1.*width of 2"):
         suppress(system, values, asked, secret, must=everything)
     with pytest.raises(Unprotectable, match="cannot"):
         suppress(system, values, asked, secret, must=everything, guarantee="unique")

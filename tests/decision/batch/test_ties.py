@@ -307,3 +307,14 @@ def test_a_second_look_sees_what_measures_tell_of_each_other(tmp_path):
     spoken = dataclasses.replace(records, independent=(frozenset({"Tax", "Turnover"}),))
     found = check(tmp_path / "out", records.variables, values_from(records), records=spoken)
     assert found.verdict is PASS
+
+
+def test_a_zero_that_may_be_public_does_not_refuse_a_batch():
+    """All in Ash are ill: where everybody knows that, its empty cell needs no protection."""
+    rows = [("Ash", "ill")] * 83 + [("Birch", "ill")] * 80 + [("Birch", "not")] * 164
+    records, sheets = tables(
+        pd.DataFrame(rows, columns=["Town", "Ill"]), (("Town", "Ill"),), (COUNT,)
+    )
+    assert judge_batch(records, sheets).verdict is FAIL
+    made = mask(records, sheets)
+    assert np.isnan(made.shown()[0][1][1, 1:]).all()

@@ -182,10 +182,13 @@ def attribute(cells: Contributions, policy: Policy) -> Demand | None:
     if not _counts(cells) or not rule.check:
         return None
     found: dict[int, tuple[float, float, int]] = {}
+    possible = cells.system.sums @ (~cells.system.closed).astype(float)  # fine cells of each row
     for here, total in sensitive_lines(cells):
         own, size = cells.number[here], cells.number[total]
         told = (own >= rule.share * size - 1e-9) & (size > 0)
         absent = (own == 0) & (size > 0) & rule.exclusion
+        told &= possible[here] < possible[total]  # nobody there can be anything else
+        absent &= possible[here] > 0
         for place in np.flatnonzero(told | absent).tolist():
             row, count = int(here[place]), float(own[place])
             ends = (np.inf, 1.0) if count == 0 else (_below(rule.share * size[place]), count)

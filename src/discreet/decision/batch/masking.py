@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
@@ -25,14 +26,15 @@ from discreet.decision.batch.unsafe import UnsafeCells, unsafe_cells
 from discreet.decision.law.assess import Provenance, provenance_of
 from discreet.decision.law.names import absent, names_in_doubt
 from discreet.decision.law.policy import Policy
-from discreet.decision.law.verdict import Verdict
+from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock, Seconds
 from discreet.errors import DataError
 from discreet.look.result import Paged
 from discreet.look.words import plural
 from discreet.masks.masked import Masked
+from discreet.masks.suppress.problem import Unprotectable
 from discreet.sheets.records import Records
-from discreet.sheets.sheet import Sheet, Status
+from discreet.sheets.sheet import Measure, Sheet, Status
 
 Floats = NDArray[np.float64]
 
@@ -139,6 +141,30 @@ class MaskedBatch(Paged):
         return list(import_module("discreet.report.written").write(self.masked, out, **options))
 
 
+def _made(
+    work: Work, method: str, sheets: Sequence[Sheet], measure: Measure, options: Mapping[str, Any]
+) -> tuple[SheetCase, Masked, list[Reason]]:
+    """A mask against who knows what was found, or, if that has a better verdict, who does not."""
+    best: tuple[SheetCase, Masked, list[Reason]] | None = None
+    refused: Unprotectable | None = None
+    for own in (work, dataclasses.replace(work, records=work.stated))[: 1 + bool(work.found)]:
+        try:
+            case, masked = MAKERS[method](own, sheets, measure, **options)
+        except Unprotectable as error:
+            refused = refused or error
+            continue
+        reasons = own.judge(case, masked)
+        verdict = worst(reason.verdict for reason in reasons)
+        if best is None or verdict.rank < worst(r.verdict for r in best[2]).rank:
+            best = case, masked, reasons
+        if verdict is Verdict.PASS:
+            break
+    if best is None:
+        assert refused is not None
+        raise refused
+    return best
+
+
 def mask(
     records: Records,
     sheets: Iterable[Sheet],
@@ -173,21 +199,16 @@ def mask(
         raise DataError(f"no mask has an option {strange[0]!r}; leave it out.")
     check_sheets(sheets)
     work = Work.of(records, sheets, policy, dict(out or {}), effort, clock)
-    made, cases = [], []
+    made, cases, reasons = [], [], []
     for measure in dict.fromkeys(s.measure for s in sheets if s.status is Status.WANTED):
         own = [sheet for sheet in sheets if sheet.measure == measure]
-        case, masked = MAKERS[method](work, own, measure, **options)
+        case, masked, judged = _made(work, method, own, measure, options)
         made.append(masked)
         cases.append(case)
-    reasons = [r for case, one in zip(cases, made, strict=True) for r in work.judge(case, one)]
-<<<<<<< HEAD
+        reasons += judged
     reasons = [*names_in_doubt(policy, records.table), *reasons, *unknown(work.out)]
-    reasons += doubts(records, sheets, cases)
-=======
-    reasons += unknown(work.out)
     guarded = {case.cells.measure for case in cases if case.demands}
     reasons += doubts(records, sheets, guarded)
->>>>>>> 4299d92 (Variables within others through columns that no table has; check sees what measures tell of each other)
     names = tuple(sheet.name for sheet in sheets)
     missing = records.missing(sheet.measure for sheet in sheets)
     missing = (*missing, *absent(policy, records.table))

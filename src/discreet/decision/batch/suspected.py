@@ -24,8 +24,7 @@ from discreet.sheets.sheet import Sheet
 Bools = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 NAME = "found in the data"
-SURPRISE = 1.0  # what no record contradicts counts where chance shows it less than once in e times
-NEARLY = 7.0  # what few records contradict: less than once in e^7 times
+NEARLY = 7.0  # what few records contradict counts where chance shows it once in e^7 times
 APART = 0.05  # of all people may be outside of where their category lies
 NAMED = 3
 
@@ -108,11 +107,12 @@ def _suspicion(
     for axis in (0, 1):
         across = counts if axis == 0 else counts.T
         apart = int(across.sum() - across.max(1).sum())
-        least = NEARLY if apart else SURPRISE
-        if _nested_surprise(across, apart) >= least and apart <= APART * counts.sum():
+        within = apart <= APART * counts.sum() and (across.sum(0) > 0).sum() > 1
+        if within and (not apart or _nested_surprise(across, apart) >= NEARLY):
             inner, exceptions = axis, apart
             break
-    if inner is None and not found and _coding_surprise(counts) < SURPRISE:
+    pairs, a, b = ((some > 0).sum() for some in (counts, counts.sum(1), counts.sum(0)))
+    if inner is None and not found and pairs > a + b - 1:
         return None
     return Suspicion(variables, empty, found, inner, exceptions)
 
@@ -129,18 +129,6 @@ def _nested_surprise(counts: Counts, apart: int) -> float:
     logs = top + np.log(np.exp(alike - top[:, None]).sum(1))
     ways = math.lgamma(total + 1) - math.lgamma(apart + 1) - math.lgamma(total - apart + 1)
     return float(-logs.sum() - ways)
-
-
-def _coding_surprise(counts: Counts) -> float:
-    """The same for two codings of one thing: a and b categories in a + b - 1 pairs or fewer."""
-    first, second = counts.sum(1), counts.sum(0)
-    a, b, pairs = int((first > 0).sum()), int((second > 0).sum()), int((counts > 0).sum())
-    total = float(counts.sum())
-    if pairs >= a * b or pairs > a + b - 1:
-        return 0.0
-    held = float((np.outer(first, second) * (counts > 0)).sum()) / total
-    ways = math.lgamma(a * b + 1) - math.lgamma(pairs + 1) - math.lgamma(a * b - pairs + 1)
-    return -total * math.log(held / total) - ways
 
 
 def supposing(records: Records, found: Sequence[Suspicion]) -> Records:

@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DataError, DisclosureError, OptionError
 from discreet.intruder.sums.protection import Protection, target_sums
+from discreet.sheets.grouping import TOTAL
 from discreet.sheets.system import System
 from discreet.solver import Limit, Program, Sums
+from discreet.table.words import spoken
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -129,11 +131,13 @@ class Problem:
 
     def name(self, row: int) -> str:
         """How a sentence names a row."""
+        variables = self.system.variables.values()
         if row >= self.system.cells:
             label = self.system.column_label(row - self.system.cells)
-            return f"the cell {label}, which no table prints,"
+            return f"{spoken(label, variables)}, which no table prints,"
         sheet, cell = self.system.home(row)
-        return f"{sheet.label(cell)} of table {sheet.name!r}"
+        label = {name: one for name, one in sheet.label(cell).items() if one != TOTAL}
+        return f"{spoken(label, variables) or 'the total'} of table {sheet.name}"
 
 
 def printed_alone(system: System) -> Ints:
