@@ -145,9 +145,11 @@ def _made(
     work: Work, method: str, sheets: Sequence[Sheet], measure: Measure, options: Mapping[str, Any]
 ) -> tuple[SheetCase, Masked, list[Reason]]:
     """A mask against who knows what was found, or, if that has a better verdict, who does not."""
-    best: tuple[SheetCase, Masked, list[Reason]] | None = None
+    best: tuple[SheetCase, Masked, list[Reason], list[Looked]] | None = None
     refused: Unprotectable | None = None
-    for own in (work, dataclasses.replace(work, records=work.stated))[: 1 + bool(work.found)]:
+    depends = method == "suppress" and bool(work.found)
+    for records in (work.records, work.stated)[: 1 + depends]:
+        own = dataclasses.replace(work, records=records, looks=[])
         try:
             case, masked = MAKERS[method](own, sheets, measure, **options)
         except Unprotectable as error:
@@ -156,13 +158,14 @@ def _made(
         reasons = own.judge(case, masked)
         verdict = worst(reason.verdict for reason in reasons)
         if best is None or verdict.rank < worst(r.verdict for r in best[2]).rank:
-            best = case, masked, reasons
+            best = case, masked, reasons, own.looks
         if verdict is Verdict.PASS:
             break
     if best is None:
         assert refused is not None
         raise refused
-    return best
+    work.looks += best[3]
+    return best[:3]
 
 
 def mask(
