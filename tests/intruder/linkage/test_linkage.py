@@ -241,7 +241,7 @@ def test_large_files_of_a_population(others):
             "sex": {"kind": "category", "keep": keep},
         }
         intruder = Intruder.of({"keys": keys, "population": 20 + others})
-        found = link(read_records(y, x, intruder), intruder)
+        found = link(read_records(y, x, intruder), intruder, exact=1 << 20)
         truth = exact_links(density(y, x, 0.5, keep), population=20 + others)
         assert found.exact == 0
         assert found.dense() == pytest.approx(truth, abs=0.02)
