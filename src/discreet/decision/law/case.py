@@ -12,6 +12,7 @@ from discreet.effort import UNLIMITED, Clock, Effort
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.part import Proof
 from discreet.intruder.bounds.result import Rung
+from discreet.intruder.bounds.unspoken import without_unspoken
 from discreet.intruder.bounds.work import ALONE, PROJECTED, Work
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.count import count
@@ -167,8 +168,20 @@ class Case:
 
     @cached_property
     def told(self) -> Told:
-        """The table over the variables that the release speaks of; of others nothing is told."""
-        bounder, table = self.bounder.over(spoken_of(self.release, self.table)), self.table
+        """The table over the variables that the release speaks of; of others nothing is told.
+
+        Who is in a category of another variable can be of any group that is possible with it, so
+        that what is known of them is known of these groups, too.
+        """
+        bounder, table = self.bounder, self.table
+        every = self.release.variables
+        sensitive = {v.name for v in every if len(v.sensitive_codes) == v.size}
+        kept = [v.name for v in every if v.size == 1 or 0 < len(v.sensitive_codes) < v.size]
+        fewer = without_unspoken(self.release, kept, sensitive)
+        if fewer is None:
+            bounder = bounder.over(spoken_of(self.release, table))
+        elif len(fewer.variables) < len(every):
+            bounder = bounder.of(fewer)
         if bounder is self.bounder:
             return Told(table, bounder, self.seen)
         table = table.margin(bounder.release.names)

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import or_
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,11 +18,12 @@ from discreet.intruder.bounds.integer import limits
 from discreet.intruder.bounds.method import Asked
 from discreet.intruder.bounds.methods import auto, find_method
 from discreet.intruder.bounds.opencells import Ints
-from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof
+from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof, Question
 from discreet.intruder.bounds.reduce import reduce_tied
 from discreet.intruder.bounds.result import CellBounds, Rung
 from discreet.intruder.bounds.shuttle.lattice_layout import Layout
 from discreet.intruder.bounds.shuttle.shuttle import MOST_BYTES, bytes_needed
+from discreet.intruder.bounds.unspoken import bounds_without_unspoken, spoken_alone
 from discreet.intruder.bounds.work import PROGRAMS, Work
 from discreet.release.doors import of_release
 from discreet.release.release import Known, Release
@@ -89,16 +89,20 @@ class Bounder:
         if proof is not None:
             proof = proof._replace(seconds=Clock.of(proof.seconds))
         try:
-            found = self._bounds(cells, _Question(proof, among, width))
+            found = self._bounds(cells, Question(proof, among, width))
         except InconsistentRelease as error:
             raise named_conflict(self.release, error) from error
         clocks = self.clock, *((Clock.of(proof.seconds),) if proof else ())
         said = [clock.sentence(OUTER, MORE) for clock in clocks if clock.stopped]
         return dataclasses.replace(found, stopped=said[0]) if said else found
 
-    def _bounds(self, cells: Cells, question: _Question) -> CellBounds:
+    def _bounds(self, cells: Cells, question: Question) -> CellBounds:
         if strange := [name for name in cells.names if name not in self.axes.place]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
+        if self._spoken is not None:
+            found = bounds_without_unspoken(self.release, cells, question, self._spoken._bounds)
+            if found is not None:
+                return found
         if self.method == "auto" and self._everything and len(cells.names) < len(self.axes.names):
             # one shuttle of the whole release serves every margin
             part = self._everything
@@ -146,8 +150,20 @@ class Bounder:
         variables = tuple(v for v in self.release.variables if v.name in kept)
         if len(variables) == len(self.axes.names):
             return self
+        fewer = self.of(dataclasses.replace(self.release, variables=variables))
+        fewer._parts = self._parts
+        return fewer
+
+    @cached_property
+    def _spoken(self) -> Bounder | None:
+        """The same over the variables of margins, where others are tied to them."""
+        release = spoken_alone(self.release)
+        return None if release is None else self.of(release)
+
+    def of(self, release: Release) -> Bounder:
+        """Of another release, with the same work to spend."""
         fewer = Bounder(
-            dataclasses.replace(self.release, variables=variables),
+            release,
             method=self.method,
             effort=self.effort,
             seconds=self.clock,
@@ -155,7 +171,7 @@ class Bounder:
             rung=self.rung,
             projecting=self.projecting,
         )
-        fewer._parts, fewer.work = self._parts, self.work
+        fewer.work = self.work
         return fewer
 
     def _reduced(
@@ -213,7 +229,7 @@ class Bounder:
         ties: tuple[int, ...],
         names: tuple[str, ...],
         codes: Codes,
-        question: _Question,
+        question: Question,
     ) -> Found:
         """Theorems 1 and 2 of the 2002 paper (Dobra & Fienberg 2000, PNAS 97:11885).
 
@@ -306,7 +322,7 @@ class Bounder:
         part: Part,
         names: tuple[str, ...],
         codes: Codes,
-        question: _Question,
+        question: Question,
     ) -> Found:
         """Bounds of cells over `names` in one part, by the method that is asked for."""
         first, inverse = self._distinct(names, codes)
@@ -335,7 +351,7 @@ class Bounder:
         _, first, inverse = np.unique(keys(codes, shape), return_index=True, return_inverse=True)
         return first, inverse
 
-    def _asked(self, names: tuple[str, ...], codes: Codes, question: _Question) -> Asked:
+    def _asked(self, names: tuple[str, ...], codes: Codes, question: Question) -> Asked:
         return Asked(
             names,
             codes,
@@ -347,14 +363,6 @@ class Bounder:
             whole=lambda: self._whole,
             work=self.projecting,
         )
-
-
-class _Question(NamedTuple):
-    """How intervals are asked for; see `Bounder.bounds`."""
-
-    proof: Proof | None
-    among: int | None
-    width: int | None
 
 
 @of_release

@@ -110,6 +110,14 @@ class Proof(NamedTuple):
         return self.together and bool((upper - lower < self.beta).any())
 
 
+class Question(NamedTuple):
+    """How intervals are asked for; see `Bounder.bounds`."""
+
+    proof: Proof | None
+    among: int | None
+    width: int | None
+
+
 class Part:
     """A release that is bounded as a whole, with what was built to bound it."""
 
