@@ -5,6 +5,7 @@ else may call a release safe which is not.
 """
 
 import itertools
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -18,20 +19,46 @@ PEOPLE = (
     .reset_index(drop=True)
 )
 
-# what is asked: cells taken for people, a cross-tab, shares, counts above shares, sums among people
-COUNT = r"--count \S+|count='"
-CROSSTAB = r"--crosstab NAME|crosstab='NAME'"
+COUNT = (
+    r"--count \S+, or --records|count='.*, or records=True|if these are cells"  # cells as people
+)
+CROSSTAB = r"--crosstab NAME|crosstab='NAME'"  # a cross-tab taken for people
 SHARES = r"percentages or shares"
 BELOW = r"counts and shares stand below one another"
-TOTALS = r"is that row a total\?"
+TOTALS = r"is that row a total\?"  # among people
+SUMS = r"rows that are sums of others|looks like a total"  # among cells
+NOBODY = r"classif(y|ies) nobody|would be released as"
+NO_COUNT = r"counts are whole numbers|separator of thousands"
+TWICE = r"add its rows up first"
+NESTED = r"is said to lie within"
 
 
 class Hostile(NamedTuple):
+    """What a file looks like, what it is, what is asked, its content, and what was typed."""
+
     looks: str
     is_: str
     asks: str
     content: str
-    delimiter: str = ","
+    options: tuple[str, ...] = ()
+    codebook: str = ""
+
+    @property
+    def with_people(self):
+        """With one more column, of 100 people throughout."""
+        first, *lines = self.content.splitlines()
+        mark = next((one for one in ",;\t" if one in first), ",")
+        return "".join(
+            f"{line}\n"
+            for line in [first + mark + "people"] + [one + mark + "100" for one in lines]
+        )
+
+    @property
+    def columns(self):
+        """Two that a door can name."""
+        line = self.content.splitlines()[0]
+        names = [name.strip(' "') for name in re.split("[,;\t]", line)]
+        return ("Sex", "Town") if "Sex" in names and "Town" in names else tuple(names[:2])
 
 
 def text(frame, **options):
@@ -106,8 +133,8 @@ FILES: dict[str, Hostile] = {
         f"count called {name}": Hostile("people with a number", "cells", COUNT, renamed(name))
         for name in (*NAMES, *LONE)
     },
-    "count in tabs": Hostile("people", "cells", COUNT, text(CELLS, sep="\t"), "\t"),
-    "count by semicolons": Hostile("people", "cells", COUNT, text(CELLS, sep=";"), ";"),
+    "count in tabs": Hostile("people", "cells", COUNT, text(CELLS, sep="\t")),
+    "count by semicolons": Hostile("people", "cells", COUNT, text(CELLS, sep=";")),
     "count in capitals with blanks": Hostile("people", "cells", COUNT, renamed(" COUNT ")),
     "hidden counts": Hostile(
         "people with remarks", "cells", COUNT, beside(n=["12", "<5", "15", ""])
@@ -223,4 +250,66 @@ FILES: dict[str, Hostile] = {
     "a sum in Spanish": Hostile("people", "people and sums", TOTALS, added("m,Todos")),
     "a sum in brackets": Hostile("people", "people and sums", TOTALS, added("m,(all)")),
     "a sum of SDMX": Hostile("people", "people and sums", TOTALS, added("_T,Ash")),
+    "an id among people": Hostile(
+        "people", "people with numbers", NOBODY, text(PEOPLE.assign(id=range(501, 539)))
+    ),
+    "remarks among people": Hostile(
+        "people",
+        "people with free text",
+        NOBODY,
+        text(PEOPLE.assign(remark=[f"came on day {i} and left a note" for i in range(38)])),
+    ),
+    "towns in two counties": Hostile(
+        "towns in counties",
+        "a wrong nesting",
+        NESTED,
+        text(PEOPLE.assign(County=["A", "B"] * 19)),
+        codebook='[variables.Town]\nwithin = "County"\n',
+    ),
+}
+
+CELLS_SAID = ("--count", "n")
+FILES |= {
+    name: Hostile(looks, is_, asks, content, CELLS_SAID)
+    for name, (looks, is_, asks, content) in {
+        "a sum among cells": ("cells", "cells and a sum", SUMS, text(CELLS) + "Total,Total,38\n"),
+        "sums of one variable": (
+            "cells",
+            "cells and sums",
+            SUMS,
+            text(CELLS) + "m,All,14\nf,All,24\n",
+        ),
+        "sums by ROLLUP": ("cells", "cells and sums", SUMS, text(CELLS) + "m,,14\nf,,24\n,,38\n"),
+        "sums under their own name": (
+            "cells",
+            "cells and sums",
+            SUMS,
+            text(CELLS) + "m,Shire,14\nf,Shire,24\n",
+        ),
+        "sums that do not add up": ("cells", "wrong sums", SUMS, text(CELLS) + "Total,Ash,26\n"),
+        "row numbers beside cells": (
+            "cells by three",
+            "cells by two",
+            NOBODY,
+            text(CELLS.reset_index(names="rownames")),
+        ),
+        "weighted counts beside cells": (
+            "cells by three",
+            "cells by two",
+            NOBODY,
+            beside(weight=CELLS["n"] * 10.5),
+        ),
+        "a second count": ("cells by three", "cells by two", NOBODY, beside(cases=[3, 0, 4, 1])),
+        "counts above shares, counted": (
+            "cells",
+            "counts and shares below one another",
+            BELOW,
+            text(pd.concat([CELLS.assign(of="Count"), CELLS.assign(of="Percent")])),
+        ),
+        "a count that is missing": ("cells", "hidden counts", NO_COUNT, beside(n=[12, "", 15, 9])),
+        "a count below zero": ("cells", "differences", NO_COUNT, beside(n=[12, -2, 15, 9])),
+        "shares as counts": ("cells", "shares", NO_COUNT, beside(n=[31.6, 5.3, 39.5, 23.6])),
+        "points in thousands": ("cells", "cells", NO_COUNT, beside(n=["1.000", "2", "15", "9"])),
+        "a cell twice": ("cells", "cells", TWICE, text(pd.concat([CELLS, CELLS[:1]]))),
+    }.items()
 }

@@ -128,7 +128,8 @@ def read_domains(
     if domain is not None:
         if not records:
             _check_people(rows, [name for name in (sample_size, population, *covariates) if name])
-            check_labels([(domain, set(rows.labels(domain)))], ("records", True), rows.name)
+            read = [(name, {*rows.labels(name)}) for name in (domain, cell_count.partition("=")[0])]
+            check_labels(read, ("records", True), rows.name)
         rows = _counted(rows, domain, sample_size, population, cell_count, covariates)
         sample_size, cell_count = sample_size or SAMPLE, CELL
     else:
