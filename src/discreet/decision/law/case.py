@@ -12,7 +12,7 @@ from discreet.effort import UNLIMITED, Clock, Effort
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.part import Proof
 from discreet.intruder.bounds.result import Rung
-from discreet.intruder.bounds.unspoken import without_unspoken
+from discreet.intruder.bounds.unspoken import ties_unspoken, without_unspoken
 from discreet.intruder.bounds.work import ALONE, PROJECTED, Work
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.count import count
@@ -177,7 +177,8 @@ class Case:
         every = self.release.variables
         sensitive = {v.name for v in every if len(v.sensitive_codes) == v.size}
         kept = [v.name for v in every if v.size == 1 or 0 < len(v.sensitive_codes) < v.size]
-        fewer = without_unspoken(self.release, kept, sensitive)
+        tied = ties_unspoken(self.release)
+        fewer = without_unspoken(self.release, kept, sensitive) if tied else None
         if fewer is None:
             bounder = bounder.over(spoken_of(self.release, table))
         elif len(fewer.variables) < len(every):

@@ -100,9 +100,9 @@ class Bounder:
         if strange := [name for name in cells.names if name not in self.axes.place]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
         if self._spoken is not None:
-            found = bounds_without_unspoken(self.release, cells, question, self._spoken._bounds)
-            if found is not None:
-                return found
+            alone = bounds_without_unspoken(self.release, cells, question, self._spoken._bounds)
+            if alone is not None:
+                return alone
         if self.method == "auto" and self._everything and len(cells.names) < len(self.axes.names):
             # one shuttle of the whole release serves every margin
             part = self._everything

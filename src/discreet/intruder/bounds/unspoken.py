@@ -117,8 +117,12 @@ def _told_by_one(release: Release, name: str, ways: Ways, sensitive: Collection[
 
 def spoken_alone(release: Release) -> Release | None:
     """The same, where variables that no margin has are tied to others; None if there are none."""
-    tied = tied_by_zeros(release) - margins_speak_of(release)
-    return without_unspoken(release) if tied else None
+    return without_unspoken(release) if ties_unspoken(release) else None
+
+
+def ties_unspoken(release: Release) -> bool:
+    """Are variables that no margin has tied to others?"""
+    return bool(tied_by_zeros(release) - margins_speak_of(release))
 
 
 def margins_speak_of(release: Release) -> set[str]:
@@ -151,13 +155,16 @@ def bounds_without_unspoken(
     proof = question.proof and question.proof._replace(together=False)
     found = bound(own, question._replace(proof=proof))
     nobody, closed = np.zeros(len(cells), np.int64), asked.closed(cells.codes, cells.names)
-    highs = ("upper", "seen_high", "fit_high")
     return dataclasses.replace(
         found,
         variables=cells.variables,
         codes=cells.codes,
-        **dict.fromkeys(("lower", "seen_low", "fit_low"), nobody),
-        **{end: np.where(closed, 0, getattr(found, end)) for end in highs},
+        lower=nobody,
+        seen_low=nobody,
+        fit_low=nobody,
+        upper=np.where(closed, 0, found.upper),
+        seen_high=np.where(closed, 0, found.seen_high),
+        fit_high=np.where(closed, 0, found.fit_high),
     )
 
 
