@@ -100,8 +100,8 @@ class Bounder:
         if strange := [name for name in cells.names if name not in self.axes.place]:
             raise DataError(f"the release has no variable {strange[0]!r}.")
         if self._spoken is not None:
-            alone = bounds_without_unspoken(self.release, cells, question, self._spoken._bounds)
-            if alone is not None:
+            bound = self._spoken._bounds
+            if (alone := bounds_without_unspoken(self.release, cells, question, bound)) is not None:
                 return alone
         if self.method == "auto" and self._everything and len(cells.names) < len(self.axes.names):
             # one shuttle of the whole release serves every margin
@@ -157,8 +157,7 @@ class Bounder:
     @cached_property
     def _spoken(self) -> Bounder | None:
         """The same over the variables of margins, where others are tied to them."""
-        release = spoken_alone(self.release)
-        return None if release is None else self.of(release)
+        return self.of(release) if (release := spoken_alone(self.release)) else None
 
     def of(self, release: Release) -> Bounder:
         """Of another release, with the same work to spend."""
