@@ -61,7 +61,8 @@ COMMANDS = {
     "posterior-sensitivity": f"posterior {TRACT} --sensitivity",
     "mask": 'mask example:tract --release "Race*Gender + Gender*Income" --out release --force',
     "check": "check release --against example:tract",
-    "compare": "compare household.csv --records --masks masks.toml --set masks.limit=0.3",
+    "compare": "compare household.csv --records --without home --masks masks.toml "
+    "--set masks.limit=0.3",
     "choose": "choose example:tract --users users.toml --limit 0.7 "
     '--release "Race + Income*Gender" --release "Race*Income + Gender" '
     '--release "Race*Income + Income*Gender"',

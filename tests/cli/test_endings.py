@@ -19,7 +19,7 @@ def ends(monkeypatch, error, **environment):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("discreet.table.load.load", fail)
+    monkeypatch.setattr("discreet.table.load.read", fail)
     return CliRunner().invoke(main, ASSESS, env=environment)
 
 

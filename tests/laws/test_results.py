@@ -234,7 +234,7 @@ def _masks():
         "masks": [
             {"name": "some <b>", "method": "sample", "share": 0.5},
             {"method": "noise", "columns": "age", "spread": 0.2},
-            {"name": "none <b>", "method": "pram", "columns": "nowhere"},
+            {"name": "none <b>", "method": "recode", "columns": "sex", "k": 500},
         ],
     }
     yield compare(PEOPLE, plan, records=True, without=["id", "home"])

@@ -250,7 +250,8 @@ def test_who_asked_is_protected():
     cells, row = one_cell(rows, Measure(value="v", request="r"))
     assert cells.asked[row] == 12
     assert found(requested(cells, 10, percent=20), row) == (True, pytest.approx(20.0))
-    assert found(requested(cells, 12), row) == (False, 0.0)
+    assert found(requested(cells, 12), row) == (True, pytest.approx(10.0))  # "so much or more"
+    assert found(requested(cells, 12.1), row) == (False, 0.0)
 
 
 def test_a_shadow_is_judged_in_place_of_the_value():

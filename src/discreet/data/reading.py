@@ -27,6 +27,7 @@ from discreet.data.source import Source
 from discreet.data.sources import open_source
 from discreet.data.totals import Totals
 from discreet.errors import DataError, WrongKind
+from discreet.look.result import Shown
 
 
 class How(TypedDict, total=False):
@@ -51,7 +52,7 @@ CELLS = ("codebook", "table", "totals", "without", "count", "crosstab", "variabl
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Shown):
     """How data are read, as a person says it; what is not said is looked for, and asked.
 
     >>> Reading.of({"count": "n", "totals": "drop"}).count

@@ -296,9 +296,8 @@ def test_a_table_that_was_drawn_tells_the_margins_that_it_keeps(tmp_path: Path) 
 
 def test_what_no_table_shows_is_refused() -> None:
     table = small_table(np.random.default_rng(1), 9)
-    other = dc.office.Told.of_margin(table, "Sex", [60, 60], "conventional rounding", {"base": 50})
-    with pytest.raises(DataError, match="correct"):
-        dc.office.together(table, [other])
+    with pytest.raises(DataError, match="no count from 0 to 9 is shown as 60; correct it"):
+        dc.office.Told.of_margin(table, "Sex", [60, 60], "conventional rounding", {"base": 50})
     large = dc.Table.of([[10**9, 2], [1, 10**9]], A=["a", "b"], B=["x", "y"])
     with pytest.raises(DataError, match="too many to hold"):
         dc.office.Told.of_margin(large, "A*B", [10**9, np.nan, np.nan, 10**9])

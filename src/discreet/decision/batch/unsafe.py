@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from discreet.decision.law.verdict import Reason, Verdict
+from discreet.look.result import Shown
 
 if TYPE_CHECKING:
     from discreet.decision.batch.demands import Demand
@@ -49,8 +50,8 @@ class _Place:
     at: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class UnsafeCells:
+@dataclass(frozen=True, eq=False, repr=False)
+class UnsafeCells(Shown):
     """Those of all measures, the gravest first; a cell stands once for each rule.
 
     `hiding`: the tables have gaps, and the list has every gap, also where all is well.
@@ -59,6 +60,10 @@ class UnsafeCells:
     looks: tuple[Looked, ...]
     reasons: tuple[Reason, ...]
     hiding: bool = False
+    _unpublished: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return f"UnsafeCells({self.number(PRIMARY):,} primary, {self.number(SECONDARY):,} secondary)"
 
     def __len__(self) -> int:
         return len(self._places) + len(self._by_law)
