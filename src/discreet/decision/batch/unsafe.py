@@ -63,7 +63,9 @@ class UnsafeCells(Shown):
     _unpublished: ClassVar[bool] = True
 
     def __repr__(self) -> str:
-        return f"UnsafeCells({self.number(PRIMARY):,} primary, {self.number(SECONDARY):,} secondary)"
+        return (
+            f"UnsafeCells({self.number(PRIMARY):,} primary, {self.number(SECONDARY):,} secondary)"
+        )
 
     def __len__(self) -> int:
         return len(self._places) + len(self._by_law)

@@ -23,7 +23,18 @@ FILE = {"name", "format", "layout", "table", "sha256"}
 METHODS = {"suppression", "merge", "perturb", "cell key", "controlled rounding"}
 METHODS |= {"unbiased controlled rounding", "conventional rounding", "random rounding"}
 PARAMETERS = {"base", "exceptions", "kept", "silent", "drawn", "levels", "secret", "D", "V", "js"}
-PARAMETERS |= {"pstay", "optim", "mono", "icat", "step", "type", "top_k", "multiplier", "threshold", "trial"}
+PARAMETERS |= {
+    "pstay",
+    "optim",
+    "mono",
+    "icat",
+    "step",
+    "type",
+    "top_k",
+    "multiplier",
+    "threshold",
+    "trial",
+}
 CHOICES = {"guarantee": ("width", "unique"), "method": ("heuristic", "optimal")}
 
 
