@@ -70,7 +70,11 @@ class SolverError(DisclosureError):
 
 
 class Stopped(DisclosureError):
-    """Work that a limit in seconds ended before there was an answer."""
+    """Work that a limit ended before there was an answer: a rule that asks for it is in doubt."""
+
+
+class TooLarge(DataError, Stopped):
+    """A question whose answer takes more work than any limit allows."""
 
 
 class LedgerError(DisclosureError):

@@ -107,6 +107,17 @@ def test_beliefs_of_groups_weigh_only_counts_that_are_possible(large):
 # Work that ends
 
 
+def test_beliefs_of_groups_whose_tables_cannot_be_listed_are_in_doubt():
+    """A merge that `assess` tried made it end as if the input was wrong."""
+    policy = dc.Policy.of({"belief.attribute": 0.9})
+    tract, pairs = dc.load("example:tract"), "Race*Income + Income*Gender + Gender*Race"
+    assert dc.assess(tract, pairs, policy).decision.verdict is dc.Verdict.FAIL
+    both = tract.beside("Race", "Coarse", {"White": "w", "Black": "o", "Chinese": "o"})
+    found = dc.decide(both, pairs.replace("Race", "Coarse"), policy).reasons[-1]
+    assert (found.rule, found.verdict) == ("beliefs", dc.Verdict.REVIEW)
+    assert "cannot be listed" in found.text
+
+
 def test_a_basis_that_has_too_many_moves_is_refused_by_counted_work():
     shape, pairs = (2, 2, 3, 4), [(a, b) for a in range(4) for b in range(a)]
     with pytest.raises(dc.DisclosureError, match=r"too many moves of 4 people.*fewer people"):

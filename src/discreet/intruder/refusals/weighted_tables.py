@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.effort import UNLIMITED, Clock, Seconds
-from discreet.errors import DataError, SolverError
+from discreet.errors import DataError, SolverError, TooLarge
 from discreet.intruder.belief.atoms import check_lengths, checked_mass
 from discreet.intruder.belief.effective import error_of_mean, kish
 from discreet.intruder.posterior.exact.decomposable import draw_tables
@@ -168,7 +168,7 @@ def judge(
         try:
             join = Join.of(release)
         except DataError as error:
-            raise DataError(
+            raise TooLarge(
                 f"the tables cannot be listed: {many} Nor can they be drawn one by one: {error} "
                 "Or give a sample of them."
             ) from None
