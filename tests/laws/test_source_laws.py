@@ -59,18 +59,13 @@ def postgres(frame, folder, request):
     address = request.getfixturevalue("postgres")
     columns = ", ".join(f'"{name}" text' for name in frame.columns)
     with psycopg.connect(address) as connection:
+        connection.execute("DROP TABLE IF EXISTS people")  # of other tests
         connection.execute(f"CREATE TABLE people ({columns})")
         for row in frame.itertuples(index=False):
             marks = ", ".join(["%s"] * len(row))
             known = [value if isinstance(value, str) else None for value in row]
             connection.execute(f"INSERT INTO people VALUES ({marks})", known)
-    request.addfinalizer(lambda: _dropped(address))
     return address
-
-
-def _dropped(address):
-    with psycopg.connect(address) as connection:
-        connection.execute("DROP TABLE people")
 
 
 def spark(frame, folder, request):

@@ -207,7 +207,7 @@ def run(tmp_path, monkeypatch):
     (tmp_path / "own.toml").write_text(own)
 
     def running(*arguments):
-        files = ["--source", "people.csv", "--released", "masked.csv", "--id", "id"]
+        files = ["--source", "people.csv", "--released", "masked.csv", "--id", "id", "--records"]
         return CliRunner().invoke(main, ["identify", *files, *arguments])
 
     return running
