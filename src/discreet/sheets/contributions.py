@@ -27,11 +27,12 @@ class Contributions:
     """Cells of a system, the printed rows first, then the fine cells that no row prints.
 
     `values` is what a sheet prints: counts or sums, weighted if the measure says so. `number` are
-    the contributors, owners counted once, and `present` those with and without a contribution of
-    more than 0; `usual` is an average contribution. `largest` and `weights` are those of the
-    largest, each contribution unweighted, `judged` what they are part of (the shadow variable's
-    sum, if there is one). `asked` is the largest contribution of somebody who asked to be
-    protected, and `alone` the only contributor of a cell, -1 if there are others.
+    the contributors, owners counted once, of the value or of the shadow, whichever are fewer;
+    `present` are those with and without a contribution of more than 0; `usual` is an average
+    contribution. `largest` and `weights` are those of the largest, each contribution unweighted,
+    `judged` what they are part of (the shadow variable's sum, if there is one). `asked` is the
+    largest contribution of somebody who asked to be protected, and `alone` the only contributor of
+    a cell, -1 if there are others.
     """
 
     system: System
@@ -67,12 +68,11 @@ class Contributions:
             ones, none = first.astype(float), np.full(cells, -1, np.int64)
             return cls(
                 system, measure, fine, openly, values, values, number, ones, ones,
-                np.zeros(cells), none, number, 1.0,
+                np.zeros(cells), none, number, _mean(printed_amounts(records, measure)),
             )  # fmt: skip
+        judged, of_value = values, amount
         if measure.shadow:
             amount = _amounts(records, measure, measure.shadow)
-        judged = values
-        if measure.shadow:
             shadow = system.fine(records.codes, amount * weight)
             judged = np.concatenate([system.sums @ shadow, shadow[openly]])
         owner = records.owners[measure.holding] if measure.holding else np.arange(len(records))
@@ -81,6 +81,11 @@ class Contributions:
         there = ~records.without(measure)[row]
         cell, row = cell[there], row[there]
         found = _Largest.of(cells, cell, owner[row], amount[row], weight[row], kept)
+        number = found.number
+        if measure.shadow:  # few of either are few
+            other = _Largest.of(cells, cell, owner[row], of_value[row], weight[row], 1).number
+            fewer = np.minimum(other, number)
+            number = np.where(fewer > 0, fewer, other + number)
         asked = np.zeros(cells)
         if asking is not None:
             some = asking[row]
@@ -89,7 +94,7 @@ class Contributions:
             )
             asked = own.largest[:, 0]
         return cls(
-            system, measure, fine, openly, values, judged, found.number, found.largest,
+            system, measure, fine, openly, values, judged, number, found.largest,
             found.weights, asked, found.alone, found.present, _mean(amount * weight),
         )  # fmt: skip
 
@@ -97,6 +102,14 @@ class Contributions:
     def printed(self) -> int:
         """How many cells are printed rows."""
         return self.system.cells
+
+    @cached_property
+    def person(self) -> Floats:
+        """What one person adds to the count of each cell: 1, or an average weight of its people."""
+        if self.measure.weight is None:
+            return np.ones(len(self.values))
+        people = np.maximum(self.number, 1)
+        return np.where(self.number > 0, self.values / people, self.usual)
 
     @cached_property
     def targets(self) -> csr_matrix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -145,11 +146,32 @@ class Records(Unpublished):
         return len(self.people)
 
     def without(self, measure: Measure) -> Bools:
-        """Rows that are in no cell of a measure, as one of its numbers is missing."""
+        """Rows that are in no cell of a measure: one of its numbers is missing, or the weight 0."""
+        found = self._blank(measure)
+        if measure.weight:
+            found |= self.numbers[measure.weight] == 0
+        return found
+
+    def _blank(self, measure: Measure) -> Bools:
         found = np.zeros(len(self), bool)
         for name in measure.numbers:
             found |= self.blank.get(name, False)
         return found
+
+    def behind(self, measure: Measure) -> Records:
+        """The rows that are in some cell of a measure."""
+        kept = ~self.without(measure)
+        if kept.all():
+            return self
+        columns = ("codes", "numbers", "owners", "asking", "blank")
+        rows: dict[str, Any] = {
+            name: {key: column[kept] for key, column in getattr(self, name).items()}
+            for name in columns
+        }
+        codes = np.stack([rows["codes"][name] for name in self.table.names], axis=1)
+        counted = Table.from_cells(self.table.variables, codes, self.people[kept])
+        table = dataclasses.replace(self.table, codes=counted.codes, counts=counted.counts)
+        return dataclasses.replace(self, people=self.people[kept], table=table, **rows)
 
     def missing(self, measures: Iterable[Measure]) -> tuple[str, ...]:
         """What is missing for some measures, in sentences for the report."""
@@ -157,7 +179,7 @@ class Records(Unpublished):
         if self.dropped:
             said.append(f"{plural(self.dropped, 'record')} with missing values left out.")
         for measure in dict.fromkeys(Measure(m.value, m.weight, shadow=m.shadow) for m in measures):
-            if many := int(self.without(measure).sum()):
+            if many := int(self._blank(measure).sum()):
                 names = " or ".join(map(repr, measure.numbers))
                 said.append(
                     f"{plural(many, 'record')} without a number in {names}: left out of the "

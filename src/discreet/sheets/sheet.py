@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import product
+from typing import Any
 
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
@@ -94,6 +95,19 @@ class Sheet(Unpublished):
             raise DataError(f"table {self.name!r} has {twice[0]!r} twice; name it once.")
         if any(len(grouping) != 1 for grouping in self.where):
             raise DataError(f"a filter of table {self.name!r} has several lines; merge them.")
+        if strange := [name for name in self.options if name != "least"]:
+            raise DataError(
+                f"table {self.name!r} has an option {strange[0]!r}; there is only least."
+            )
+        if type(self.least) is not int or self.least < 0:
+            raise DataError(
+                f"table {self.name!r} has least = {self.least!r}; give a whole number from 0 on."
+            )
+
+    @property
+    def least(self) -> Any:
+        """People or contributors that it asks for in each cell, beyond what the policy asks."""
+        return self.options.get("least", 0)
 
     @property
     def names(self) -> tuple[str, ...]:

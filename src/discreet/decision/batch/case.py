@@ -141,6 +141,17 @@ class SheetCase:
         most = np.where(self.closed, 0.0, math.inf) if self.closed.any() else math.inf
         return Printed(self.system, lower, upper, self.whole, 0.0, most)
 
+    def people(self, printed: Printed) -> Printed:
+        """What is printed of counts, in people: those behind a weighted count that is shown are
+        taken as known, and of one that is hidden nothing is."""
+        if self.cells.measure.weight is None:
+            return printed
+        shown = printed.lower == printed.upper
+        number = self.cells.number[: self.cells.printed].astype(float)
+        lower, upper = np.where(shown, number, 0.0), np.where(shown, number, math.inf)
+        most = np.where(self.closed, 0.0, math.inf) if self.closed.any() else math.inf
+        return Printed(self.system, lower, upper, True, 0.0, most)
+
     @cached_property
     def rough(self) -> Bools:
         """Cells below several sheets that none prints, in parts that are large."""

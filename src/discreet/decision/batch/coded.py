@@ -151,9 +151,12 @@ def exact(sheet: Sheet) -> bool:
 def _labels(variable: Variable, atoms: Ints) -> list[str]:
     """The class of each category, called by its members."""
     names = np.array(variable.categories, object)
-    called = [
-        _called([str(n) for n in names[atoms == atom]]) for atom in range(int(atoms.max()) + 1)
-    ]
+    called = list[str]()
+    for atom in range(int(atoms.max()) + 1):
+        name = _called([str(n) for n in names[atoms == atom]])
+        while name in called:  # a category may be called like a class of others
+            name += "'"
+        called.append(name)
     return [called[atom] for atom in atoms.tolist()]
 
 

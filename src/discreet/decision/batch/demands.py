@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from discreet.data.codebook import Variable
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules.categories import hidden_categories
+from discreet.decision.law.rules.published import least_by_margin
 from discreet.errors import PolicyError
 from discreet.risk.cells.sensitive import (
     Sensitive,
@@ -82,8 +83,10 @@ def _counts(cells: Contributions) -> bool:
 
 
 def _of(rule: str, chosen: Ints, cells: Contributions, width: float, why: str) -> Demand:
+    """Cells whose intervals hold `width` people more than the least; of sums, as much."""
     values = cells.values[chosen]
-    return Demand(rule, chosen, values, values, np.full(len(chosen), float(width)), why)
+    widths = width * cells.person[chosen] if _counts(cells) else np.full(len(chosen), float(width))
+    return Demand(rule, chosen, values, values, widths, why)
 
 
 def published(cells: Contributions, policy: Policy) -> Demand | None:
@@ -91,9 +94,11 @@ def published(cells: Contributions, policy: Policy) -> Demand | None:
     if not _counts(cells):
         return None
     rule, number = policy.published, cells.number[: cells.printed]
-    least = np.zeros(cells.printed, np.int64)
-    for sheet, rows in _printed(cells):
-        least[rows] = np.maximum(least[rows], _least(sheet, rule.least))
+    least = _leasts(cells, max(rule.least, 1))
+    for names, own in least_by_margin(rule.tables).items():
+        for sheet, rows in _printed(cells):
+            place = _of_margin(sheet, rows, names)
+            least[place] = np.maximum(least[place], own)
     low = (number > 0) & (number < least)
     if rule.zeros:
         low |= (number == 0) & (least > 0)
@@ -108,15 +113,28 @@ def _printed(cells: Contributions) -> Iterator[tuple[Sheet, Ints]]:
     """The sheets that are printed, and their rows."""
     for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
         if sheet.status is not Status.WATCHED:
-            yield sheet, rows.ravel()
+            yield sheet, rows
 
 
-def _least(sheet: Sheet, usual: int) -> int:
-    """What the policy asks, or more if the sheet does."""
-    least = sheet.options.get("least", usual)
-    if not isinstance(least, int) or least < 0:
-        raise PolicyError(f"table {sheet.name!r} has least = {least!r}; give a whole number.")
-    return max(least, usual, 1)
+def _leasts(cells: Contributions, usual: int) -> Ints:
+    """Of each printed row what the policy asks, or more if its sheet does; 0 if it is watched."""
+    found = np.zeros(cells.printed, np.int64)
+    for sheet, rows in _printed(cells):
+        own = rows.ravel()
+        found[own] = np.maximum(found[own], max(sheet.least, usual))
+    return found
+
+
+def _of_margin(sheet: Sheet, rows: Ints, names: tuple[str, ...]) -> Ints:
+    """The rows that are cells of a margin: of its variables some line, of all others the total."""
+    known = {g.name for g in sheet.groupings} | {g.name for g in sheet.where}
+    filtered = {g.name for g in sheet.where if not g.members.all()}
+    if not filtered <= {*names} <= known:
+        return np.zeros(0, np.int64)
+    lines = [
+        g.members.all(1) == (g.name not in names or g.variable.size == 1) for g in sheet.groupings
+    ]
+    return rows[np.ix_(*lines)].ravel()
 
 
 def small(cells: Contributions, policy: Policy) -> Demand | None:
@@ -191,7 +209,13 @@ def attribute(cells: Contributions, policy: Policy) -> Demand | None:
         absent &= possible[here] > 0
         for place in np.flatnonzero(told | absent).tolist():
             row, count = int(here[place]), float(own[place])
-            ends = (np.inf, 1.0) if count == 0 else (_below(rule.share * size[place]), count)
+            if count == 0:
+                ends = (np.inf, float(cells.person[total[place]]))
+            elif cells.measure.weight is None:
+                ends = _below(rule.share * size[place]), count
+            else:
+                most = rule.share * cells.values[total[place]]
+                ends = min(most, cells.values[row]) * (1 - 1e-9), float(cells.values[row])
             before = found.get(row, (np.inf, -np.inf, 0))
             found[row] = (min(ends[0], before[0]), max(ends[1], before[1]), int(total[place]))
     if not found:
@@ -274,9 +298,13 @@ def _contributors(cells: Contributions, found: Sensitive, why: str, width: float
 def contributors(cells: Contributions, policy: Policy) -> Demand | None:
     """Sums: at least so many contributors."""
     rule = policy.contributors
-    if _counts(cells) or rule.least <= 1:
+    if _counts(cells):
         return None
-    found = too_few(cells, rule.least, percent=rule.range, zeros=policy.published.zeros)
+    least = np.full(len(cells.values), rule.least)
+    least[: cells.printed] = np.maximum(rule.least, _leasts(cells, rule.least))
+    if least.max() <= 1:
+        return None
+    found = too_few(cells, least, percent=rule.range, zeros=policy.published.zeros)
     return _contributors(cells, found, f"fewer than {rule.least:,} contributors")
 
 

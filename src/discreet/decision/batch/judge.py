@@ -187,7 +187,7 @@ class Judge:
         if worst(reason.verdict for reason in cells) is Verdict.FAIL:
             return cells
         law = judge_by_law(
-            self.records, own, printed, places, self.policy,
+            self.records.behind(measure), own, case.people(printed), places, self.policy,
             behind=self.out, effort=self.effort, clock=self.clock,
         )  # fmt: skip
         if isinstance(law, str):

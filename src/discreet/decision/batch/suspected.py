@@ -74,11 +74,10 @@ def suspicions(records: Records, sheets: Iterable[Sheet] | None = None) -> tuple
     known = records.codes.keys() if sheets is None else variables_of(sheets).keys()
     denied = {frozenset(c.names) for c in records.table.codings if c.denied}
     found_there = {frozenset(c.names) for c in records.table.codings}
-    stated = {frozenset(names) for names in records.impossible if len(names) == 2} - found_there
     found = []
     for one, other in combinations(sorted(known), 2):
         pair = frozenset((one, other))
-        if pair in denied | stated or not records.find:
+        if pair in denied or not records.find:
             continue
         table = records.table.margin([one, other])
         size = table.variables[1].size
@@ -91,17 +90,28 @@ def suspicions(records: Records, sheets: Iterable[Sheet] | None = None) -> tuple
             (table.variables[0], table.variables[1]),
             counts.astype(np.int64).reshape(-1, size),
             pair in found_there,
+            _stated(records, table.names) if pair not in found_there else None,
         )
         found += [suspicion] if suspicion else []
     return tuple(found)
 
 
+def _stated(records: Records, names: tuple[str, ...]) -> Counts:
+    """The pairs of categories of two variables that nobody can have, as somebody said."""
+    found = [np.asarray(records.impossible.get(names, ())).reshape(-1, 2)]
+    found.append(np.asarray(records.impossible.get(names[::-1], ())).reshape(-1, 2)[:, ::-1])
+    return np.vstack(found).astype(np.int64)
+
+
 def _suspicion(
-    variables: tuple[Variable, Variable], counts: Counts, found: bool
+    variables: tuple[Variable, Variable], counts: Counts, found: bool, stated: Counts | None
 ) -> Suspicion | None:
-    """What the counts of two variables look like."""
+    """What the counts of two variables look like, unless all of it is stated."""
     empty = (counts == 0) & (counts.sum(1) > 0)[:, None] & (counts.sum(0) > 0)[None]
-    if not empty.any():
+    unstated = empty.copy()
+    if stated is not None:
+        unstated[stated[:, 0], stated[:, 1]] = False
+    if not unstated.any():
         return None
     inner, exceptions = None, 0
     for axis in (0, 1):

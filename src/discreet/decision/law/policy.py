@@ -128,7 +128,9 @@ class Contributors:
     p: float = key(
         10.0, "p%: the next largest may not tell the largest closer than so much; 0 switches it off"
     )
-    q: float = key(100.0, "pq: how well the others are known before, in percent", least=0.001)
+    q: float = key(
+        100.0, "pq: how well the others are known before, in percent", least=0.001, most=100
+    )
     coalition: int = key(1, "so many of the next largest tell each other", least=1, most=5)
     n: int = key(0, "(n, k) dominance: so many of the largest; 0 switches it off", most=6)
     k: float = key(75.0, "(n, k) dominance: may have no more than so much of a sum", least=0.001)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.sheets.contributions import Contributions
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 CLOSE = 1e-9  # of sums of fractions, on the side that is stricter
 ROUNDED = 1e-14  # of sums that are equal but for rounding
@@ -47,7 +48,7 @@ class Sensitive:
 
 
 def too_few(
-    cells: Contributions, least: int, *, percent: float = 10.0, zeros: bool = False
+    cells: Contributions, least: int | Ints, *, percent: float = 10.0, zeros: bool = False
 ) -> Sensitive:
     """Fewer contributors than `least`; `percent` of the value must stay open either way."""
     few = (cells.number < least) & (cells.number > 0)
