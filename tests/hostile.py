@@ -26,6 +26,7 @@ CROSSTAB = r"--crosstab NAME|crosstab='NAME'"  # a cross-tab taken for people
 SHARES = r"percentages or shares"
 BELOW = r"counts and shares stand below one another"
 TOTALS = r"is that row a total\?"  # among people
+CODED = r"has 'Total' in 'Town' among people"  # by the label of a code
 SUMS = r"rows that are sums of others|looks like a total"  # among cells
 NOBODY = r"classif(y|ies) nobody|would be released as"
 NO_COUNT = r"counts are whole numbers|separator of thousands"
@@ -42,6 +43,7 @@ class Hostile(NamedTuple):
     content: str
     options: tuple[str, ...] = ()
     codebook: str = ""
+    labels: dict | None = None  # of codes, as files of SPSS have them
 
     @property
     def with_people(self):
@@ -250,6 +252,13 @@ FILES: dict[str, Hostile] = {
     "a sum in Spanish": Hostile("people", "people and sums", TOTALS, added("m,Todos")),
     "a sum in brackets": Hostile("people", "people and sums", TOTALS, added("m,(all)")),
     "a sum of SDMX": Hostile("people", "people and sums", TOTALS, added("_T,Ash")),
+    "a total behind a code": Hostile(
+        "people in codes",
+        "people and a row of sums",
+        CODED,
+        text(PEOPLE.replace({"Ash": 1, "Birch": 2})) + "m,9\nf,9\n",
+        labels={"Town": {1: "Ash", 2: "Birch", 9: "Total"}},
+    ),
     "an id among people": Hostile(
         "people", "people with numbers", NOBODY, text(PEOPLE.assign(id=range(501, 539)))
     ),

@@ -304,6 +304,21 @@ def test_domains_counted_from_cells():
     assert read_domains(cells, **asked, records=True).n.tolist() == [2, 2]
 
 
+def test_a_codebook_says_what_domains_are_called():
+    """And which of them is a total."""
+    people = pd.DataFrame({"town": [1, 1, 2, 9], "ill": [0, 1, 1, 1], "people": 100})
+    asked = {"sample_size": None, "population": "people", "cell_count": "ill", "domain": "town"}
+    book = Codebook.of({"town": {"labels": {1: "Ash", 2: "Birch", 9: "Cedar"}}})
+    assert read_domains(people, codebook=book, **asked).columns["town"] == ["Ash", "Birch", "Cedar"]
+    book = Codebook.of({"town": {"labels": {1: "Ash", 2: "Birch", 9: "Total"}}})
+    with pytest.raises(WrongKind, match="'Total' in 'town' among people"):
+        read_domains(people, codebook=book, **asked)
+    domains = people[1:].assign(sample=10)
+    by_row = {"sample_size": "sample", "population": "people", "cell_count": "ill"}
+    with pytest.raises(DataError, match="'Total' in 'town' among the domains"):
+        read_domains(domains, codebook=book, **by_row)
+
+
 def test_one_thing_is_said():
     with pytest.raises(DataError, match="records=True says that each row is a person, count='n'"):
         load(CELLS, count="n", records=True)

@@ -10,6 +10,7 @@ import re
 import zlib
 
 import pandas as pd
+import pyreadstat
 import pytest
 from click.testing import CliRunner
 
@@ -19,6 +20,7 @@ from discreet.errors import DataError
 from discreet.server.launch import DataSpec
 from hostile import (
     BELOW,
+    CODED,
     COUNT,
     CROSSTAB,
     FILES,
@@ -31,7 +33,7 @@ from hostile import (
     TWICE,
 )
 
-PEOPLE = {COUNT, CROSSTAB, SHARES, BELOW, TOTALS}  # what is asked where people are taken
+PEOPLE = {COUNT, CROSSTAB, SHARES, BELOW, TOTALS, CODED}  # what is asked where people are taken
 CELLS = {SUMS, NO_COUNT, BELOW, TWICE}  # and where cells are taken, too
 ALL = PEOPLE | CELLS | {NOBODY, NESTED}
 
@@ -103,7 +105,7 @@ FUNCTIONS = {
     ),
     "read_domains": (
         lambda d, a, b, **how: dc.survey.read_domains(
-            d.replace("data.csv", "domains.csv"),
+            d.replace("data.", "domains."),
             sample_size=None,
             population="people",
             cell_count=f"{b}=x",
@@ -160,7 +162,7 @@ def _files(place, name, hostile):
         manifest = (place / "release" / "manifest.json").read_text()
         manifest = manifest.replace('"Sex"', json.dumps(a)).replace('"Town"', json.dumps(b))
         (folder / "out" / "manifest.json").write_text(manifest)
-        (folder / "data.csv").write_text(hostile.content)
+        _write(folder / "data.csv", hostile.content, hostile.labels)
         (folder / "book.toml").write_text(hostile.codebook)
         (folder / "tables.txt").write_text(f"`{a}`*`{b}`\n")
         mask = '[[masks]]\nmethod = "{}"\n'
@@ -173,13 +175,22 @@ def _files(place, name, hostile):
         )
         keyed = [f"[keys.{json.dumps(one)}]\nkind = 'exact'\n" for one in _keys(a, b)]
         (folder / "intruder.toml").write_text("".join(keyed))
-        (folder / "domains.csv").write_text(hostile.with_people)
+        _write(folder / "domains.csv", hostile.with_people, hostile.labels)
         _right(a, b).to_csv(folder / "right.csv", index=False)
     names = {"masks": "masks.toml", "of_table": "table.toml", "folder": "out"}
     names |= {"domains": "domains.csv", "right": "right.csv"}
     names |= {"data": "data.csv", "tables": "tables.txt", "intruder": "intruder.toml"}
+    if hostile.labels:
+        names |= {"data": "data.sav", "domains": "domains.sav"}
     found = {key: str(folder / path) for key, path in names.items()}
     return found | {"a": a, "b": b}, folder / "book.toml"
+
+
+def _write(path, content, labels):
+    path.write_text(content)
+    if labels:
+        frame = pd.read_csv(path)
+        pyreadstat.write_sav(frame, path.with_suffix(".sav"), variable_value_labels=labels)
 
 
 def _typed(door, place, name, hostile):

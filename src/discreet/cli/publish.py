@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from discreet.decision.survey.publish import Publication
     from discreet.decision.survey.totals import GuardedTotals
 
-COLUMNS = ("sample_size", "population", "cell_count", "domain", "covariates", "table", "records")
+COLUMNS = (
+    *("sample_size", "population", "cell_count", "domain", "covariates"),
+    *("table", "records", "codebook"),
+)
 KEYS = (
     *("disclosure_loss", "nonpublication_loss", "rule", "estimator", "floor", "ratio", "share"),
     *("risk", "edge", "combine", "totals"),

@@ -44,6 +44,7 @@ def survey_options(command: Command) -> Command:
                 "--domain", metavar="COLUMN", help="DATA are records, of the domains named here."
             ),
             records_option,
+            click.option("--codebook", metavar="FILE", help="TOML, DDI or SDMX: labels of codes."),
             click.option(
                 "--plan",
                 "types",

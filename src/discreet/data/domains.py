@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from discreet.data.database import ADDRESS
 from discreet.data.figures import is_text
 from discreet.data.frames import label, plain
 from discreet.data.readers import parquet, suffix_of, text
-from discreet.data.reading import Reading
+from discreet.data.reading import Reading, the_codebook
 from discreet.data.source import OnlyCapitals, Source, engine_errors, from_arrow
 from discreet.data.sources import open_source
 from discreet.data.totals import check_labels, is_total
@@ -108,13 +108,14 @@ def read_domains(
     covariates: Sequence[str] = (),
     table: str | None = None,
     records: bool = False,
+    codebook: Codebook | str | Path | None = None,
 ) -> Domains:
     """One row a domain; with `domain`, records, which are counted for each value of that column.
 
     Of records, `cell_count` is `COLUMN=VALUE`, who is in the class, or a column of 0 and 1;
     the population, and the sample size if it is not the number of records, is a column that is
     the same throughout a domain. What looks like cells is refused unless `records` says that each
-    row is a person.
+    row is a person. A codebook says what codes are called.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -125,11 +126,17 @@ def read_domains(
     (array([2., 2.]), array([8., 9.]), array([1., 0.]))
     """
     rows = read_rows(data, table=table)
+    stated = the_codebook(codebook)
+    if stated.documents:
+        stated = stated.fitted(rows.table.column_names)
+    stated.check_columns(rows.table.column_names)
+    rows = replace(rows, codebook=stated.over(rows.codebook))
     if domain is not None:
         if not records:
-            _check_people(rows, [name for name in (sample_size, population, *covariates) if name])
+            said = [name for name in (sample_size, population, *covariates) if name]
+            _check_people(rows, said, stated)
             read = [(name, {*rows.labels(name)}) for name in (domain, cell_count.partition("=")[0])]
-            check_labels(read, ("records", True), rows.name)
+            check_labels(read, ("records", True), rows.name, rows.codebook)
         rows = _counted(rows, domain, sample_size, population, cell_count, covariates)
         sample_size, cell_count = sample_size or SAMPLE, CELL
     else:
@@ -236,19 +243,20 @@ def _number(value: object) -> float:
         return float("nan")
 
 
-def _check_people(rows: Rows, explained: Sequence[str]) -> None:
+def _check_people(rows: Rows, explained: Sequence[str], stated: Codebook) -> None:
     """Columns whose use is said are no counts."""
     left = [name for name in rows.table.column_names if name not in explained]
     if left and len({name.lower() for name in left}) == len(left):
-        Reading().open(from_arrow(rows.table.select(left), {}, rows.name)).check_people()
+        opened = Reading().open(from_arrow(rows.table.select(left), {}, rows.name))
+        opened.check_people(stated.classifying)
 
 
 def _check_domains(rows: Rows) -> None:
     """Refuse a row that is the sum of others, by its name."""
     for name in rows.table.column_names:
-        values = rows.table[name].unique().to_pylist() if is_text(rows.table[name]) else []
-        for value in values:
-            if value is not None and is_total(value) and rows.table.num_rows > 1:
+        named = is_text(rows.table[name]) or rows.codebook.entry(name).labels
+        for value in dict.fromkeys(rows.labels(name)) if named else ():
+            if is_total(value) and rows.table.num_rows > 1:
                 raise DataError(
                     f"{rows.name} has {value!r} in {name!r} among the domains: take that row out "
                     "if it is the sum of others, or call it something else."

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.codebook import MISSING, Variable
+from discreet.data.codebook import MISSING, Codebook, Variable
 from discreet.data.encode import alike
 from discreet.errors import DataError, WrongKind
 
@@ -78,16 +78,19 @@ def is_total(label: str) -> bool:
 
 def check_people(variables: Iterable[Variable], totals: str | None, where: str) -> None:
     """Refuse a category of people that is called like a total."""
-    check_totals(((v.name, v.categories) for v in variables), totals, where)
+    check_totals(((v.name, v.categories) for v in variables), totals, where, Codebook())
 
 
 def check_totals(
-    columns: Iterable[tuple[str, Collection[object]]], totals: str | None, where: str
+    columns: Iterable[tuple[str, Collection[object]]],
+    totals: str | None,
+    where: str,
+    book: Codebook,
 ) -> None:
-    """The same of columns with their values."""
+    """The same of columns with their values, which the codebook may call something else."""
     if (said := Totals.named(totals)) is Totals.KEEP:
         return
-    check_labels(columns, ("totals", "keep"), where)
+    check_labels(columns, ("totals", "keep"), where, book)
     if said is Totals.DROP:
         raise WrongKind(
             lambda say: (
@@ -98,11 +101,17 @@ def check_totals(
 
 
 def check_labels(
-    columns: Iterable[tuple[str, Collection[object]]], answer: tuple[str, object], where: str
+    columns: Iterable[tuple[str, Collection[object]]],
+    answer: tuple[str, object],
+    where: str,
+    book: Codebook,
 ) -> None:
-    """Refuse a value that is called like a total, unless the `answer` was that it is none."""
-    several = ((name, known) for name, known in columns if len(known) > 1)
-    named = ((n, c) for n, known in several for c in known if isinstance(c, str) and is_total(c))
+    """Refuse a value that is called like a total, unless the `answer` was that it is none.
+
+    Codes are called what the codebook says.
+    """
+    several = ((name, _called(name, known, book)) for name, known in columns if len(known) > 1)
+    named = ((name, text) for name, texts in several for text in texts if is_total(text))
     if (first := next(named, None)) is not None:
         raise WrongKind(
             lambda say: (
@@ -110,6 +119,11 @@ def check_labels(
                 f"it out, or say {say(*answer)} if it is a category like any other."
             )
         )
+
+
+def _called(name: str, values: Iterable[object], book: Codebook) -> Iterator[str]:
+    coded = bool(book.entry(name).labels)
+    return (book.label(name, one) for one in values if coded or isinstance(one, str))
 
 
 def find_totals(

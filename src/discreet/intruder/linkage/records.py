@@ -99,9 +99,9 @@ def read_records(
         one.check_people(known={*shared, *asked, *groups})
     columns = _columns(first, [*asked, *(g for g in groups if g not in asked)])
     masked = _columns(second, shared)
-    for opened, held in ((first, columns), (second, masked)) if not records else ():
+    for one, held in zip(files, (columns, masked), strict=True) if not records else ():
         keyed = ((name, held[name].unique().to_pylist()) for name in keys if name in held)
-        check_labels(keyed, ("records", True), opened.name)
+        check_labels(keyed, ("records", True), one.name, one.book)
     for key in known:
         for name in (key.name, *key.joint) if _comparable(key, columns) else ():
             _same_type(name, (first, columns[name]), (second, masked[name]))

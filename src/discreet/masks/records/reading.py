@@ -49,7 +49,8 @@ def read_file(
     check_released(source, kept, accepted={*spoken, *aside, *([weight] if weight else [])})
     with engine_errors(source.name):
         frame = source.records.select(*chosen).to_pandas()
-    check_totals(((name, frame[name].unique()) for name in kept), said.totals, source.name)
+    values = ((name, frame[name].unique().tolist()) for name in kept)
+    check_totals(values, said.totals, source.name, book)
     hierarchies = {
         name: entry.hierarchy
         for name, entry in book.entries.items()
