@@ -6,7 +6,7 @@ import pytest
 from discreet.data.codebook import Variable
 from discreet.decision.batch.demands import demands
 from discreet.decision.law.policy import Policy
-from discreet.errors import PolicyError
+from discreet.errors import DataError
 from discreet.risk.cells.sensitive import Weighting, dominance, p_percent, requested, too_few
 from discreet.sheets.contributions import KEPT, Contributions
 from discreet.sheets.grouping import Grouping
@@ -37,6 +37,7 @@ def cells(*parts, weights=None, asked=None, judged=None):
         values if judged is None else np.array(judged, float), number, largest, heavy,
         none if asked is None else np.array(asked, float), alone,
         np.array([len(own) for own in parts]), 1.0,
+        Table.of(number, C=variable.categories),
     )  # fmt: skip
 
 
@@ -143,5 +144,5 @@ def test_a_sheet_may_ask_for_more():
     assert hidden(3) == []
     assert hidden(5) == ["published cells"]
     assert hidden(1) == []  # not for less
-    with pytest.raises(PolicyError, match="least = 'many'"):
+    with pytest.raises(DataError, match="least = 'many'"):
         hidden("many")

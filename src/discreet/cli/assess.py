@@ -145,7 +145,7 @@ def _batch(
 
     refuse_unsafe(unsafe, html)
     office = read_policy(policy, changes)
-    found = read_office(tables=tables, release=release, released=released, **data)
+    found = read_office(policy=office, tables=tables, release=release, released=released, **data)
     with working("assessing"):
         judged = judge_batch(
             found.records,

@@ -196,7 +196,7 @@ def mask_command(
         raise DataError(
             f"{method} is a mask of tables; --with, --keys and the like are of records."
         )
-    found = read_office(tables=tables, release=release, released=released, **data)
+    found = read_office(policy=office, tables=tables, release=release, released=released, **data)
     given: dict[str, Any] = {"seed": seed, "base": base, "kind": rounding, "secret": secret}
     given |= {"optimal": optimal, "known": known, "must": _must(keep, found.sheets)}
     given["costs"] = _costs(cost, previous, found.records)

@@ -13,6 +13,7 @@ from discreet.cli.showing import writable
 if TYPE_CHECKING:
     from discreet.decision.batch.out import Behind
     from discreet.decision.batch.unsafe import UnsafeCells
+    from discreet.decision.law.policy import Policy
     from discreet.sheets.records import Floats, Records
     from discreet.sheets.sheet import Sheet
 
@@ -76,13 +77,23 @@ def measured(**columns: str | None) -> bool:
 
 
 def read_office(
-    data: str, *, tables: str | None, release: str | None, released: tuple[str, ...], **options: Any
+    data: str,
+    policy: Policy,
+    *,
+    tables: str | None,
+    release: str | None,
+    released: tuple[str, ...],
+    **options: Any,
 ) -> Office:
-    """DATA, and the sheets of a list or of a formula, with folders of releases that are out."""
+    """DATA, and the sheets of a list or of a formula, with folders of releases that are out.
+
+    What the policy hides is read, too.
+    """
     import dataclasses
 
     from discreet.data.database import hidden
     from discreet.decision.batch.out import out_of
+    from discreet.decision.law.rules.categories import hidden_categories
     from discreet.errors import DataError
     from discreet.look.progress import working
     from discreet.sheets.reading import sheets_of, sheets_of_formula
@@ -94,14 +105,14 @@ def read_office(
     if options["variables"]:
         raise DataError("--variables goes without --tables: the tables name their variables.")
     measure = Measure(**{name: options.pop(name) for name in MEASURE})
-    how = reading_of(options)
+    how, noted = reading_of(options), hidden_categories(policy)
     assert not options, f"nothing reads {[*options]}"
     with working(f"reading {hidden(data)}"):
         if tables is None:
             if released:
                 raise DataError("releases that are out go with --tables FILE; list the tables.")
             assert release is not None
-            found, sheets = sheets_of_formula(data, release, how, measure=measure)
+            found, sheets = sheets_of_formula(data, release, how, measure=measure, noted=noted)
             return Office(found, sheets, {})
         manifests = [read_manifest(folder) for folder in released]
         found, sheets = sheets_of(
@@ -110,6 +121,7 @@ def read_office(
             how,
             measure=measure,
             also=dict.fromkeys(name for one in manifests for name in variables_of(one)),
+            noted=noted,
             measures=[m for one in manifests for m in measures_of(one)],
         )
     out: dict[str, Floats | Behind] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure
 from discreet.sheets.system import System
+from discreet.table.table import Table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -48,6 +49,7 @@ class Contributions:
     alone: Ints
     present: Ints
     usual: float
+    table: Table = field(repr=False)
 
     @classmethod
     def of(
@@ -69,6 +71,7 @@ class Contributions:
             return cls(
                 system, measure, fine, openly, values, values, number, ones, ones,
                 np.zeros(cells), none, number, _mean(printed_amounts(records, measure)),
+                records.table,
             )  # fmt: skip
         judged, of_value = values, amount
         if measure.shadow:
@@ -96,6 +99,7 @@ class Contributions:
         return cls(
             system, measure, fine, openly, values, judged, number, found.largest,
             found.weights, asked, found.alone, found.present, _mean(amount * weight),
+            records.table,
         )  # fmt: skip
 
     @property

@@ -39,7 +39,7 @@ def read_sheets(
 
     `data` are records or a table that are read already, or whatever `load` takes, with its
     arguments. `measure` is that of tables which name no value; `also` and `measures` are variables
-    and measures that something else needs.
+    and measures that something else needs: the verdict, those of `categories.hidden`.
 
     >>> from tempfile import TemporaryDirectory
     >>> from discreet.table.load import load
@@ -61,14 +61,16 @@ def sheets_of(
     *,
     measure: Measure = COUNT,
     also: Iterable[str] = (),
+    noted: Iterable[str] = (),
     measures: Iterable[Measure] = (),
 ) -> tuple[Records, tuple[Sheet, ...]]:
-    """The same, of DATA read as `how` says."""
+    """The same, of DATA read as `how` says; `noted` are variables, read where DATA have them."""
     listing = read_listing(tables)
     own = [_measure(listed.said, measure) for listed in listing.tables]
     needed = [*own, *measures]
     held = hold(data, needed, how)
-    records = read_records(held, dict.fromkeys((*_variables(listing), *also)), needed)
+    names = (*_variables(listing), *also, *(name for name in noted if name in held.columns))
+    records = read_records(held, dict.fromkeys(names), needed)
     known = {c for measure in needed for c in (*measure.numbers, COUNTED)}
     for name in sorted(frozenset().union(*listing.independent) - known):
         raise DataError(
@@ -84,28 +86,42 @@ def sheets_of(
 
 
 def formula_sheets(
-    data: object, formula: str, *, measure: Measure = COUNT, **how: Unpack[How]
+    data: object,
+    formula: str,
+    *,
+    measure: Measure = COUNT,
+    also: Iterable[str] = (),
+    **how: Unpack[How],
 ) -> tuple[Records, tuple[Sheet, ...]]:
     """The margins of a formula, each a sheet with totals and the levels of its hierarchies.
 
-    `data` and `how` are as in `read_sheets`.
+    `data`, `also` and `how` are as in `read_sheets`.
 
     >>> from discreet.table.load import load
     >>> records, sheets = formula_sheets(load("example:tract"), "Race*Income")
     >>> records, sheets
     (Records(9 rows, 742 people, 2 variables), (Sheet(Race*Income: Race 5 x Income 5, count),))
     """
-    return sheets_of_formula(data, formula, Reading.of(how, takes=TAKES), measure=measure)
+    return sheets_of_formula(
+        data, formula, Reading.of(how, takes=TAKES), measure=measure, also=also
+    )
 
 
 def sheets_of_formula(
-    data: object, formula: str, how: Reading, *, measure: Measure = COUNT
+    data: object,
+    formula: str,
+    how: Reading,
+    *,
+    measure: Measure = COUNT,
+    also: Iterable[str] = (),
+    noted: Iterable[str] = (),
 ) -> tuple[Records, tuple[Sheet, ...]]:
-    """The same, of DATA read as `how` says."""
+    """The same, of DATA read as `how` says; `noted` as in `sheets_of`."""
     held = hold(data, [measure], how)
     left = tuple(c for c in held.columns if c not in measure.columns)
     margins = as_formula(formula, left).frontier.margins
-    names = [name for name in left if any(name in margin for margin in margins)]
+    told = [name for name in left if any(name in margin for margin in margins)]
+    names = dict.fromkeys((*told, *also, *(name for name in noted if name in held.columns)))
     records = read_records(held, names, [measure])
     return records, tuple(
         Sheet(
@@ -143,7 +159,13 @@ def hold(data: object, measures: Iterable[Measure], how: Reading) -> Held:
 
 def read_records(held: Held, names: Iterable[str], measures: Iterable[Measure]) -> Records:
     """The records, or the cells of a table, as far as variables and measures need them."""
-    data, measures, names = held.data, list(measures), list(names)
+    measures, names = list(measures), list(names)
+    records = _read_records(held, names, measures)
+    return dataclasses.replace(records, unread=frozenset(held.columns) - {*records.codes})
+
+
+def _read_records(held: Held, names: list[str], measures: list[Measure]) -> Records:
+    data = held.data
     if isinstance(data, Microdata):
         return Records.read(data, variables=names, measures=measures, impossible=held.impossible)
     if summed := [m for m in measures if m.columns]:

@@ -42,7 +42,7 @@ class Records(Unpublished):
     counts, and in no table of the number. `impossible` is what nobody can be, as somebody stated
     it; `find` is off where a person says that whatever else looks so can occur. `independent` are
     columns of which a person says that their sums tell nothing of each other; counts are called
-    "count" there.
+    "count" there. `unread` are columns of the data that no table needs.
 
     >>> from discreet.table.load import load
     >>> Records.of_table(load("example:tract"))
@@ -61,6 +61,7 @@ class Records(Unpublished):
     blank: Mapping[str, Bools] = field(default_factory=dict)
     find: bool = True
     independent: tuple[frozenset[str], ...] = ()
+    unread: frozenset[str] = frozenset()
 
     @classmethod
     def of_table(cls, table: Table, *, find: bool = True) -> Records:

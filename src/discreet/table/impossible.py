@@ -14,6 +14,7 @@ from discreet.table.keys import Codes, lookup
 
 Combination = tuple[tuple[str, str], ...]
 Groups = dict[tuple[str, ...], list[Combination]]
+Bools = NDArray[np.bool_]
 
 MOST = 1_000_000  # combinations of one table
 
@@ -132,7 +133,7 @@ def grouped(
     return tuple(sorted(kept))
 
 
-def holds(groups: Groups, variables: Sequence[Variable], codes: Codes) -> NDArray[np.bool_]:
+def holds(groups: Groups, variables: Sequence[Variable], codes: Codes) -> Bools:
     """Which cells hold an impossible combination."""
     names = [variable.name for variable in variables]
     found = np.zeros(len(codes), bool)
@@ -143,4 +144,26 @@ def holds(groups: Groups, variables: Sequence[Variable], codes: Codes) -> NDArra
             listed = codes_of(axes, group)
             listed = listed[np.lexsort(listed.T[::-1])]
             found |= lookup(listed, [axis.size for axis in axes], codes[:, places]) >= 0
+    return found
+
+
+def possible_with(name: str, variables: Sequence[Variable], groups: Groups) -> dict[str, Bools]:
+    """Which categories of each variable somebody with each category of `name` can have.
+
+    A row a category of `name`. By pairs of variables: Town within Region within Country, too.
+    """
+    sizes = {variable.name: variable.size for variable in variables}
+    found = {other: np.ones((sizes[name], size), bool) for other, size in sizes.items()}
+    found[name] = np.eye(sizes[name], dtype=bool)
+    by_name = {variable.name: variable for variable in variables}
+    ways: list[tuple[str, str, Bools]] = []
+    for pair, group in groups.items():
+        if len(pair) == 2:
+            can = np.ones([sizes[each] for each in pair], bool)
+            can[tuple(codes_of([by_name[each] for each in pair], group).T)] = False
+            ways += [(*pair, can), (*pair[::-1], can.T)]
+    left = -1
+    while left != (left := sum(int(can.sum()) for can in found.values())):
+        for one, other, can in ways:
+            found[other] &= found[one] @ can
     return found

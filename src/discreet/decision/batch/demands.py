@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.codebook import Variable
 from discreet.decision.law.policy import Policy
-from discreet.decision.law.rules.categories import hidden_categories
+from discreet.decision.law.rules.categories import visible
 from discreet.decision.law.rules.published import least_by_margin
 from discreet.errors import PolicyError
 from discreet.risk.cells.sensitive import (
@@ -26,6 +25,7 @@ from discreet.sheets.contributions import Contributions
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.sheet import Measure, Sheet, Status
 
+Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -168,30 +168,27 @@ def _identifying(cells: Contributions) -> NDArray[np.bool_]:
 
 def hidden(cells: Contributions, policy: Policy) -> Demand | None:
     """Categories that may not be shown: lines of nothing else."""
-    wanted = hidden_categories(policy)
-    if not wanted:
-        return None
     shut = np.zeros(len(cells.values), bool)
-    for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
-        if sheet.status is Status.WATCHED:
-            continue
-        for axis, grouping in enumerate(sheet.groupings):
-            codes = _codes(grouping.variable, wanted)
-            lines = [i for i, line in enumerate(grouping.lines) if line.codes <= codes]
-            shut[np.take(rows, lines, axis).ravel()] = True
-        for grouping in sheet.where:
-            codes = _codes(grouping.variable, wanted)
-            shut[rows.ravel()] |= grouping.lines[0].codes <= codes
+    for name, shown in visible(policy, cells.table):
+        for sheet, rows in _printed(cells):
+            axes = (*sheet.groupings, *sheet.where)
+            others = np.zeros([len(g.lines) for g in axes], bool)
+            for place in range(len(shown[name])):
+                seen = [np.asarray(g.members[:, shown[g.name][place]].any(1)) for g in axes]
+                others |= _outer(seen)
+            shut[rows[~others.reshape(rows.shape)]] = True
     shut &= cells.number > 0
     return _of(
         "hidden categories", np.flatnonzero(shut), cells, policy.small.width, "not to be shown"
     )
 
 
-def _codes(variable: Variable, wanted: Mapping[str, frozenset[str]]) -> set[int]:
-    """Of the categories that there are; names.py says which there are not."""
-    named = wanted.get(variable.name, frozenset())
-    return {code for code, category in enumerate(variable.categories) if category in named}
+def _outer(seen: Sequence[Bools]) -> Bools:
+    """Every choice of one each: are all of them true?"""
+    found = np.ones((), bool)
+    for own in seen:
+        found = found[..., None] & own
+    return found
 
 
 def attribute(cells: Contributions, policy: Policy) -> Demand | None:

@@ -20,6 +20,7 @@ from discreet.decision.batch.suspected import Suspicion, stricter, supposing, su
 from discreet.decision.law.assess import provenance_of
 from discreet.decision.law.names import absent, names_in_doubt
 from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules.categories import hidden_categories
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
@@ -121,7 +122,7 @@ class Judge:
             own = [i for i, sheet in enumerate(sheets) if sheet.measure == measure]
             self.cases[measure] = SheetCase.of(records, [sheets[i] for i in own], measure, policy)
             self.places |= {i: place for place, i in enumerate(own)}
-        self.found = suspicions(records, sheets) if suspect else ()
+        self.found = suspicions(records, sheets, hidden_categories(policy)) if suspect else ()
         self._worlds: dict[tuple[Suspicion, ...], Judge] = {}  # where what was found is known
         self._known: dict[tuple[int, ...], Judged] = {}
         self._reasons: dict[tuple[int, ...], list[Reason]] = {}  # of sheets of one measure
@@ -141,7 +142,7 @@ class Judge:
             )
         found += self.records.missing(self.cases)
         found += said_of(self.records)
-        found += absent(self.policy, self.records.table)
+        found += absent(self.policy, self.records.table, self.records.unread)
         found.append("Categories, hierarchies and what a table shows are public.")
         return tuple(found)
 
@@ -149,7 +150,9 @@ class Judge:
         """What the rules say of some sheets together."""
         key = tuple(sorted(chosen))
         if key not in self._known:
-            reasons: list[Reason] = [*names_in_doubt(self.policy, self.records.table)]
+            reasons: list[Reason] = [
+                *names_in_doubt(self.policy, self.records.table, self.records.unread)
+            ]
             for measure, case in self.cases.items():
                 own = tuple(i for i in key if self.all[i].measure == measure)
                 if own not in self._reasons:
@@ -159,7 +162,7 @@ class Judge:
             reasons += unknown(self.out)
             guarded = {m for m, case in self.cases.items() if case.demands}
             reasons += doubts(self.records, chosen_sheets, guarded)
-            for found in worlds(self.found, chosen_sheets):
+            for found in worlds(self.found, chosen_sheets, hidden_categories(self.policy)):
                 supposed = self._world(found).sheets(key).reasons
                 reasons = stricter(reasons, supposed, found)
             self._known[key] = Judged(tuple(self.all[i].name for i in key), tuple(reasons))

@@ -140,7 +140,7 @@ def _perturb(
     """A table drawn by chance with every margin that is out, and nothing else of the data.
 
     A sheet that is out with gaps, a filter or lines left out is no margin, and is not kept: its
-    margin would tell what it hides.
+    margin would tell what it hides. Nor is a zero that was only found in the data.
     """
     from discreet.masks.perturb import perturb_release
 
@@ -157,7 +157,7 @@ def _perturb(
             "a filter (status out)."
         )
     case = work.case([s for s in sheets if s.status is Status.WANTED], measure)
-    coded = Coded.of(work.records, sheets)
+    coded = Coded.of(work.stated, sheets)
     margins = [coded.margin(sheet) for sheet in out]
     for sheet in case.system.sheets:
         coded.margin(sheet)

@@ -16,6 +16,7 @@ from discreet.decision.batch.out import Out, as_it_is
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules.categories import hidden_categories
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock
 from discreet.masks.masked import Masked
@@ -56,7 +57,7 @@ class Work:
         clock: Clock,
     ) -> Work:
         """With what the data look like."""
-        found = suspicions(records, sheets)
+        found = suspicions(records, sheets, hidden_categories(policy))
         known = supposing(records, found) if found else records
         return cls(known, records, found, sheets, policy, out, effort, clock)
 
@@ -86,7 +87,7 @@ class Work:
     def judge(self, case: SheetCase, masked: Masked) -> list[Reason]:
         """By who knows what was stated, and by who knows what was found, too."""
         sheets = _printed(case)
-        known = worlds(self.found, sheets)
+        known = worlds(self.found, sheets, hidden_categories(self.policy))
         if not known:
             return self._judge(case, masked)
         reasons: list[Reason] = []

@@ -209,12 +209,12 @@ def mask(
         made.append(masked)
         cases.append(case)
         reasons += judged
-    reasons = [*names_in_doubt(policy, records.table), *reasons, *unknown(work.out)]
+    reasons = [*names_in_doubt(policy, records.table, records.unread), *reasons, *unknown(work.out)]
     guarded = {case.cells.measure for case in cases if case.demands}
     reasons += doubts(records, sheets, guarded)
     names = tuple(sheet.name for sheet in sheets)
     missing = records.missing(sheet.measure for sheet in sheets)
-    missing = (*missing, *absent(policy, records.table))
+    missing = (*missing, *absent(policy, records.table, records.unread))
     told = (text for one in made for text in one.said)
     said = tuple(dict.fromkeys((*missing, *told, *said_of(records))))
     return MaskedBatch(

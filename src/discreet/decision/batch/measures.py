@@ -6,7 +6,8 @@ says that it is no rule (`independent` in a list of tables).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -19,10 +20,13 @@ from discreet.sheets.joined import variables_of
 from discreet.sheets.records import COUNTED, Records
 from discreet.sheets.sheet import Measure, Sheet
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 NAME = "measures together"
-MOST_TERMS = 4
-MOST_MEASURES = 16  # of which all equations are sought
+FEW_TERMS = 4  # equations of so few are sought one by one
+FEW_MEASURES = 16  # among so few
+MOST_MEASURES = 64
+TRIALS = 100  # some of the records are in an equation with few errors
 HOLDS = 0.95  # of the records: an equation with few errors is one
 DECIMALS = range(7)
 CLOSE = 1e-9
@@ -82,8 +86,19 @@ def ties(records: Records, sheets: Iterable[Sheet]) -> Iterator[Tie]:
     amounts = {one: _amounts(records, one) for one in measures}
     yield from _weights(measures)
     blank = {one: records.without(one) for one in measures}
-    yield from _equations(measures, amounts, blank)
+    parts = {part.tobytes(): part for part in (_shown(records, sheet) for sheet in sheets)}
+    parts[b""] = np.ones(len(records), bool)
+    yield from _equations(measures, amounts, blank, parts.values())
     yield from _of_counts(records, sheets, measures)
+
+
+def _shown(records: Records, sheet: Sheet) -> Bools:
+    """The records that are in a line of a sheet."""
+    found = np.ones(len(records), bool)
+    for grouping in (*sheet.groupings, *sheet.where):
+        codes = frozenset().union(*(line.codes for line in grouping.lines))
+        found &= np.isin(records.codes[grouping.name], [*codes])
+    return found
 
 
 def _weights(measures: Sequence[Measure]) -> Iterator[Tie]:
@@ -99,29 +114,62 @@ def _weights(measures: Sequence[Measure]) -> Iterator[Tie]:
 
 def _equations(
     measures: Sequence[Measure],
-    amounts: dict[Measure, Floats],
-    blank: dict[Measure, NDArray[np.bool_]],
+    amounts: Mapping[Measure, Floats],
+    blank: Mapping[Measure, Bools],
+    parts: Iterable[Bools],
 ) -> Iterator[Tie]:
-    """Sums, differences, multiples and other linear combinations of up to four measures."""
-    chosen = measures[:MOST_MEASURES]
-    units = {one: _unit(amounts[one]) for one in chosen}
+    """Sums, differences, multiples and other linear combinations, in all records or a part."""
+    if len(measures) > MOST_MEASURES:
+        text = f"There are {len(measures):,} measures; whether some add up to others is not known."
+        yield Tie(tuple(measures), text)
+        return
+    units = {one: _unit(amounts[one]) for one in measures}
     found: list[frozenset[Measure]] = []
-    for number in range(2, MOST_TERMS + 1):
-        for some in combinations(chosen, number):
-            if any(known <= set(some) for known in found):
-                continue
-            whole = ~np.any([blank[one] for one in some], axis=0)
+    for part in parts:
+        own = {one: part & ~blank[one] for one in measures}
+        for tie in (*_short(amounts, own, units), *_long(amounts, own, units)):
+            if not any(known <= set(tie.measures) for known in found):
+                found.append(frozenset(tie.measures))
+                yield tie
+
+
+def _short(
+    amounts: Mapping[Measure, Floats],
+    there: Mapping[Measure, Bools],
+    units: Mapping[Measure, float],
+) -> Iterator[Tie]:
+    """Sums and differences of few measures."""
+    for number in range(2, FEW_TERMS + 1 if len(there) <= FEW_MEASURES else 0):
+        for some in combinations(there, number):
+            whole = np.all([there[one] for one in some], axis=0)
             columns = np.column_stack([amounts[one][whole] for one in some])
-            near = _near(columns, max(units[one] for one in some))
-            signs = _signs(columns, near)
+            signs = _signs(columns, _near(columns, max(units[one] for one in some)))
             if signs is not None:
-                found.append(frozenset(some))
                 yield Tie(some, f"In the data, {_spelled(some, signs)}.")
-            elif _dependent(columns, near):
-                found.append(frozenset(some))
-                names = both([*map(str, some)])
+
+
+def _long(
+    amounts: Mapping[Measure, Floats],
+    there: Mapping[Measure, Bools],
+    units: Mapping[Measure, float],
+) -> Iterator[Tie]:
+    """Any equations, of those measures that are known together of enough records."""
+    patterns = np.unique(np.column_stack([*there.values()]), axis=0)
+    for pattern in patterns:
+        some = tuple(one for one, own in zip(there, pattern, strict=True) if own)
+        if len(some) < 2:
+            continue
+        whole = np.all([there[one] for one in some], axis=0)
+        columns = np.column_stack([amounts[one][whole] for one in some])
+        if len(columns) > len(some) + 2:
+            for places in _dependent(columns, _near(columns, max(units[one] for one in some))):
+                own = tuple(one for one, needed in zip(some, places, strict=True) if needed)
+                names = both([*map(str, own)])
                 text = f"In the data, {names} are multiples, or one follows from the others."
-                yield Tie(some, text)
+                yield Tie(own, text)
+        elif len(some) > FEW_TERMS:
+            names = both([*map(str, some)])
+            yield Tie(some, f"Too few records show whether {names} add up to each other.")
 
 
 def _near(columns: Floats, unit: float) -> float:
@@ -143,17 +191,49 @@ def _signs(columns: Floats, near: float) -> tuple[int, ...] | None:
     return None
 
 
-def _dependent(columns: Floats, near: float) -> bool:
-    """Does the last column follow from the others by some coefficients, all of them needed?"""
-    scale = np.abs(columns).max(0, initial=0.0)
-    if not (scale > 0).all() or len(columns) <= 2 * columns.shape[1]:
-        return False
-    *_, factors = np.linalg.svd(columns / scale, full_matrices=False)
-    found = factors[-1] / scale
-    if (np.abs(factors[-1]) < 1e-6).any():
-        return False
-    found = found / np.abs(found).max()
-    return bool((np.abs(columns @ found) <= near * columns.shape[1]).all())
+def _dependent(columns: Floats, near: float) -> Iterator[Bools]:
+    """Which columns are in an equation that nearly all records keep.
+
+    What all records keep, and what some drawn ones do: with few errors, some draws are without any.
+    """
+    scale = np.abs(columns).max(0)
+    scale[scale == 0] = 1.0
+    size = columns.shape[1]
+    rng = np.random.default_rng(size)
+    filled = [np.flatnonzero(own) for own in columns.T]
+    seen: list[tuple[bool, ...]] = []
+    for trial in range(TRIALS):
+        rows = np.arange(len(columns))
+        if trial:
+            own = [rng.choice(some, 2) for some in filled if len(some)]
+            rows = np.unique(np.concatenate([*own, rng.choice(len(columns), size + 2)]))
+        if len(rows) < size:
+            continue
+        for equation in _null(columns[rows] / scale, near / scale.min()):
+            factors = equation / scale
+            factors /= np.abs(factors).max()
+            for least in (1e-2, 1e-6):
+                there = np.abs(equation) > least
+                if there.sum() < 2 or tuple(there) in seen:
+                    break
+                some = (columns[:, there] != 0).any(1)
+                off = np.abs(columns[some][:, there] @ factors[there])
+                if (off <= near * size).mean() >= HOLDS:
+                    seen.append(tuple(there))
+                    yield there
+                    break
+
+
+def _null(rows: Floats, near: float) -> Floats:
+    """Equations that some rows keep, each with as few terms as elimination leaves."""
+    _, sizes, ways = np.linalg.svd(rows, full_matrices=False)
+    basis = ways[sizes <= near * math.sqrt(rows.size) + CLOSE * sizes[0]]
+    for place in range(len(basis)):
+        pivot = int(np.argmax(np.abs(basis[place])))
+        basis[place] /= basis[place, pivot]
+        others = np.arange(len(basis)) != place
+        basis[others] -= np.outer(basis[others, pivot], basis[place])
+    return np.asarray(basis)
 
 
 def _spelled(some: Sequence[Measure], signs: Sequence[int]) -> str:

@@ -69,9 +69,16 @@ class Suspicion:
         return f'--impossible "{a.name}={a.categories[i]}, {b.name}={b.categories[j]}" and so on'
 
 
-def suspicions(records: Records, sheets: Iterable[Sheet] | None = None) -> tuple[Suspicion, ...]:
-    """Of each pair of variables, or of those that sheets show, unless it is stated or denied."""
-    known = records.codes.keys() if sheets is None else variables_of(sheets).keys()
+def suspicions(
+    records: Records, sheets: Iterable[Sheet] | None = None, also: Iterable[str] = ()
+) -> tuple[Suspicion, ...]:
+    """Of each pair of variables, or of those that sheets show, unless it is stated or denied.
+
+    `also` are variables that no sheet shows, and of which nothing may be told.
+    """
+    known = {*records.codes}
+    if sheets is not None:
+        known &= variables_of(sheets).keys() | {*also}
     denied = {frozenset(c.names) for c in records.table.codings if c.denied}
     found_there = {frozenset(c.names) for c in records.table.codings}
     found = []
@@ -158,9 +165,11 @@ def supposing(records: Records, found: Sequence[Suspicion]) -> Records:
     return dataclasses.replace(records, table=table, impossible=impossible)
 
 
-def worlds(found: Sequence[Suspicion], sheets: Iterable[Sheet]) -> list[tuple[Suspicion, ...]]:
+def worlds(
+    found: Sequence[Suspicion], sheets: Iterable[Sheet], also: Iterable[str] = ()
+) -> list[tuple[Suspicion, ...]]:
     """What an intruder may know who knows of these sheets: what is sure, then all of it."""
-    shown = variables_of(sheets).keys()
+    shown = variables_of(sheets).keys() | {*also}
     own = tuple(one for one in found if shown >= {*one.names})
     sure = tuple(one for one in own if one.sure)
     return [known for known in dict.fromkeys((sure, own)) if known]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from discreet.decision.law.decide import Decision, decide, passing
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
+from discreet.decision.law.rules.categories import hidden_categories
 from discreet.decision.law.verdict import Verdict
 from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.look.result import Unpublished
@@ -196,17 +196,18 @@ def decide_merged(
         both = both.beside(name, spare[name], group_of)
     margins = [[spare.get(name, name) for name in margin] for margin in wanted.margins]
     second = decide(both, margins, policy, seconds=clock)
-    return dataclasses.replace(second, utility=margin_utility(published))
+    return replace(second, utility=margin_utility(published))
 
 
 def _on_merged(policy: Policy, merged: Mapping[str, Any]) -> Policy:
-    """Without knowledge of a target that is merged: its limit is one for its own categories."""
+    """Without what is about original categories: knowledge of a target, and hidden ones."""
     rule = policy.knowledge
-    if rule.target not in merged:
-        return policy
-    return dataclasses.replace(
-        policy, given={**policy.given, "knowledge": dataclasses.replace(rule, target="")}
-    )
+    hidden = hidden_categories(policy)
+    left = (f"{name}={c}" for name in hidden.keys() - merged for c in sorted(hidden[name]))
+    fresh: dict[str, Any] = {"categories": replace(policy.categories, hidden="; ".join(left))}
+    if rule.target in merged:
+        fresh["knowledge"] = replace(rule, target="")
+    return replace(policy, given={**policy.given, **fresh})
 
 
 def _upwards(tops: list[int]) -> Iterator[tuple[int, ...]]:

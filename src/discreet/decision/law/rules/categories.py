@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.decision.law.case import Case
 from discreet.decision.law.findings import MOST_NAMED
@@ -16,8 +17,12 @@ from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import PolicyError
 from discreet.look.words import plural
 from discreet.table.cells import Cells
+from discreet.table.impossible import possible_with
 from discreet.table.notation import quoted
+from discreet.table.table import Table
 from discreet.table.words import spoken
+
+Bools = NDArray[np.bool_]
 
 NAME = "hidden categories"
 
@@ -41,11 +46,12 @@ def hidden_categories(policy: Policy) -> Mapping[str, frozenset[str]]:
 
 
 def judge(case: Case) -> Reason:
-    """Nobody is shown in a line of a hidden category."""
+    """Nobody is shown in a line of hidden categories alone."""
     found = tuple(
         row
+        for name, shown in visible(case.policy, case.table)
         for cells in (*(t.nonzero() for t in case.release.tables), *case.release.single_cells)
-        for row in _shown(cells, hidden_categories(case.policy))
+        for row in _shown(cells, name, shown)
     )
     if not found:
         return Reason(NAME, Verdict.PASS, "no published table has a line of a hidden category.")
@@ -55,15 +61,30 @@ def judge(case: Case) -> Reason:
     return Reason(NAME, Verdict.FAIL, text, found[:MOST_NAMED])
 
 
-def _shown(cells: Cells, hidden: Mapping[str, frozenset[str]]) -> Iterator[dict[str, Any]]:
+def visible(policy: Policy, table: Table) -> Iterator[tuple[str, dict[str, Bools]]]:
+    """Of each variable with hidden categories: which categories of every variable somebody with
+    each of its other categories can have. Those that nobody has show nobody beside the hidden ones.
+    """
+    for name, categories in hidden_categories(policy).items():
+        if name not in table.names:
+            continue
+        shown = np.array([c not in categories for c in table.variable(name).categories])
+        shown &= table.margin([name]).dense() > 0
+        possible = possible_with(name, table.variables, table.ruled_out)
+        yield name, {other: can[shown] for other, can in possible.items()}
+
+
+def _shown(cells: Cells, name: str, visible: Mapping[str, Bools]) -> Iterator[dict[str, Any]]:
+    """The cells in which everybody has a hidden category of a variable."""
+    others = np.ones((len(visible[name]), len(cells.counts)), bool)
     for place, variable in enumerate(cells.variables):
-        codes = [i for i, c in enumerate(variable.categories) if c in hidden.get(variable.name, ())]
-        for row in np.flatnonzero(np.isin(cells.codes[:, place], codes) & (cells.counts > 0)):
-            yield {
-                "table": "*".join(map(quoted, cells.names)),
-                "cell": cells.label(int(row)),
-                "count": int(cells.counts[row]),
-            }
+        others &= visible[variable.name][:, cells.codes[:, place]]
+    for row in np.flatnonzero(~others.any(0) & (cells.counts > 0)):
+        yield {
+            "table": "*".join(map(quoted, cells.names)),
+            "cell": cells.label(int(row)),
+            "count": int(cells.counts[row]),
+        }
 
 
 def promises(policy: Policy) -> Iterable[str]:
