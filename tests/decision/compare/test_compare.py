@@ -1,6 +1,7 @@
 """Masks side by side: the choice, who is served, the cache, and any number of workers."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -187,6 +188,55 @@ def test_people_of_a_household_or_with_an_unguarded_number_are_looked_at(found):
     seen = compare(unguarded, PLAN | {"masks": MASKS[3:4]}, **options)
     assert seen.verdict is Verdict.REVIEW
     assert "weight is different for nearly everybody" in " ".join(seen.why())
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        {"method": "sample", "share": 1.0},
+        {"method": "top-code", "columns": "pay", "high": 1e9},
+        {"method": "pram", "columns": ["pay"], "keep": 1.0},
+        {"method": "pram", "columns": ["pay"], "keep": 0.9},
+        {"method": "noise", "columns": "pay", "spread": 1e-7},
+        {"method": "rank-swap", "columns": "pay", "window": 0.004},
+        {"method": "univariate", "columns": "pay", "k": 3},
+        {"method": "microaggregate", "columns": "pay", "k": 2},
+        {"method": "swap", "block": ["pay", "ill"], "rate": 0.5},
+        {"method": "synthesise", "columns": ["birth"], "given": ["ill"]},
+        {"method": "synthesise", "model": "formula", "formula": "birth*ill", "copies": 8},
+    ],
+    ids=str,
+)
+def test_a_mask_that_leaves_everybody_apart_is_looked_at(mask):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"sex": list("fm") * 150, "ill": rng.choice(["no", "yes"], 300)})
+    if mask["method"] == "synthesise":
+        days = pd.date_range("1960-01-01", periods=300).strftime("%d.%m.%Y")
+        frame["birth"] = rng.permutation(days)
+    else:
+        frame["pay"] = rng.normal(50_000, 9_000, 300).round(2)
+    plan = {"keys": ["sex"], "masks": [mask]}
+    seen = compare(frame, plan, Policy().set(["masks.limit=0.5"]), records=True)
+    assert not seen.tried[0].failed
+    assert seen.verdict is Verdict.REVIEW
+    assert re.search("(pay|birth) is (different for|shared by)", " ".join(seen.why()))
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        {"method": "noise", "columns": "pay", "spread": 0.2},
+        {"method": "rank-swap", "columns": "pay", "window": 0.1},
+        {"method": "univariate", "columns": "pay", "k": 10},
+        {"method": "pram", "columns": ["pay"], "keep": 0.0, "alpha": 1.0},
+    ],
+    ids=str,
+)
+def test_a_mask_that_makes_people_alike_is_enough(mask):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"sex": list("fm") * 150, "pay": rng.normal(50_000, 9_000, 300).round(2)})
+    seen = compare(frame, {"keys": ["sex"], "masks": [mask]}, Policy(), records=True)
+    assert seen.verdict is Verdict.PASS
 
 
 def test_users_whom_no_one_mask_serves_are_told(found):

@@ -12,7 +12,13 @@ from discreet.decision.compare.inferred import inferred
 from discreet.decision.compare.nobody import of_nobody
 from discreet.decision.compare.plan import Candidate, Plan
 from discreet.decision.compare.repeats import repeats
-from discreet.decision.compare.sensitive import became, is_number, sensitive_column
+from discreet.decision.compare.sensitive import (
+    are_numbers,
+    became,
+    is_fixed,
+    is_number,
+    sensitive_column,
+)
 from discreet.decision.compare.tried import Tried
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError
@@ -113,28 +119,52 @@ def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
     """Why a person has to look at what was found."""
     if "private" in masked.method.split(" + "):
         return "its noise comes from the seed of the comparison, and is not for release"
-    if (masked.rows < 0).all():
-        return None
     if file.household is not None:
         return (
             "the risks are those of persons by themselves, and members of a household are released "
             "together: an intruder who links whole households finds many more"
         )
-    for name in masked.data.columns:
-        labels = RecordFile(masked.data).labels(name)
-        own = len(set(labels)) / len(labels)
-        apart = name not in (*plan.keys, *plan.sensitive, file.weight, *masked.keys)
-        if not apart or len(labels) < 2:
+    spoken = (*plan.keys, *plan.sensitive, file.weight)
+    for name in masked.data.columns if len(masked) > 1 else ():
+        if name in spoken:
             continue
-        if own > UNIQUE:
+        alike = _alike(file, masked, name)
+        if (1 / alike).mean() > UNIQUE:
             return f"{name} is different for nearly everybody, and is taken as known to nobody"
-        _, of, many = np.unique(labels, return_inverse=True, return_counts=True)
-        if len(many) > HOMES and (many[of] <= HOME).mean() > UNIQUE:
+        many = len(set(RecordFile(masked.data).labels(name))) > HOMES
+        if many and (alike <= HOME).mean() > UNIQUE:
             return (
                 f"{name} is shared by few records each, as the number of a household is, and "
                 "members tell of each other; name the column of households, or leave it out"
             )
     return None
+
+
+def _alike(file: RecordFile, masked: MaskedFile, name: str) -> Floats:
+    """How many records a column does not tell from each released one.
+
+    Where chance has changed it: how many true values are as near to what is released as its own.
+    Values that moved along with others, and those of copies, are still somebody's.
+    """
+    released = RecordFile(masked.data)
+    shown = released.labels(name)
+    _, of, many = np.unique(shown, return_inverse=True, return_counts=True)
+    moved = any(
+        key.kind is Kind.SWAPPED and name in (key.name, *key.joint) for key in masked.keys.values()
+    )
+    if moved or is_fixed(masked, name):
+        copies = max(len(masked) / len(file), 1)
+        return np.maximum(many[of] / copies, 1.0)
+    found = np.full(len(shown), np.inf)
+    if are_numbers(file, name) and are_numbers(released, name):
+        values, new = file.numbers(name), released.numbers(name)
+        order, off = np.sort(values[~np.isnan(values)]), np.abs(values[masked.rows] - new)
+        near = np.searchsorted(order, new + off, "right") - np.searchsorted(order, new - off)
+        return np.where(np.isnan(off), found, np.maximum(near, 1))
+    true = file.labels(name)
+    _, place, often = np.unique(true, return_inverse=True, return_counts=True)
+    stayed = true[masked.rows] == shown
+    return np.where(stayed, often[place][masked.rows], found)
 
 
 def _of_released(found: Disclosed, released: int) -> list[str]:
