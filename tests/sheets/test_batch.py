@@ -115,7 +115,7 @@ TOML = """
 value = "Turnover"
 where = {Sex = ["f"]}
 [defaults.options]
-rule = "p"
+least = 10
 
 [codings.Age50]
 variable = "Age"
@@ -131,7 +131,7 @@ name = "a"
 variables = "Age50*Region"
 levels = {Region = 1}
 [tables.options]
-p = 10
+decimals = 1
 
 [[tables]]
 name = "b"
@@ -149,12 +149,17 @@ title = "overlapping"
 """
 
 
+def test_a_misspelt_option_is_not_passed_over(tmp_path):
+    with pytest.raises(DataError, match="option 'leest'; there are least and decimals"):
+        batch(tmp_path, TOML.replace("least =", "leest ="), ".toml")
+
+
 def test_toml_with_codings_defaults_and_options(tmp_path):
     first, second, third = batch(tmp_path, TOML, ".toml")
     assert first.groupings[0].labels == ("Total", "under 50", "50 and over")
     assert first.groupings[0].name == "Age"
     assert first.groupings[0].lines[1].codes == set(range(10))
-    assert first.options == {"rule": "p", "p": 10}
+    assert first.options == {"least": 10, "decimals": 1}
     assert first.measure.value == "Turnover"
     assert first.groupings[1].labels == ("Total", "North", "South")
     assert second.groupings[0].labels == ("young", "45")

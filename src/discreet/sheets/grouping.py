@@ -84,9 +84,11 @@ class Grouping(Shown):
         return cls(variable, (Line(" + ".join(map(str, categories)), codes),))
 
     @classmethod
-    def classes(cls, variable: Variable, atoms: NDArray[np.int64]) -> Grouping:
-        """A line for each class of categories."""
+    def classes(cls, variable: Variable, atoms: NDArray[np.int64], total: bool = False) -> Grouping:
+        """A line for each class of categories, and one for everybody if there are several."""
         lines = []
+        if total and atoms.max() > 0:
+            lines.append(Line(TOTAL, frozenset(range(variable.size))))
         for atom in range(int(atoms.max()) + 1):
             codes = np.flatnonzero(atoms == atom).tolist()
             label = ", ".join(variable.categories[code] for code in codes)

@@ -11,7 +11,10 @@ from typing import Any
 
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
+from discreet.look.words import both
 from discreet.sheets.grouping import Grouping
+
+OPTIONS = ("least", "decimals")
 
 
 class Status(StrEnum):
@@ -95,9 +98,9 @@ class Sheet(Unpublished):
             raise DataError(f"table {self.name!r} has {twice[0]!r} twice; name it once.")
         if any(len(grouping) != 1 for grouping in self.where):
             raise DataError(f"a filter of table {self.name!r} has several lines; merge them.")
-        if strange := [name for name in self.options if name != "least"]:
+        if strange := [name for name in self.options if name not in OPTIONS]:
             raise DataError(
-                f"table {self.name!r} has an option {strange[0]!r}; there is only least."
+                f"table {self.name!r} has an option {strange[0]!r}; there are {both(OPTIONS)}."
             )
         if type(self.least) is not int or self.least < 0:
             raise DataError(

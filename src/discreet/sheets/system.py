@@ -94,7 +94,7 @@ class System(Unpublished):
         columns = sum(part.size for part in parts)
         rows, keys, blocks = [], [], []
         for sheet in plain:
-            home = next(p for p in parts if levels.holds(p, sheet))
+            home = next(p for p in parts if _holds(p, sheet))
             blocks.append(block(sheet, home, columns))
             keys.append(levels.keys(sheet))
         _, first, place = np.unique(
@@ -124,6 +124,11 @@ class System(Unpublished):
     def variables(self) -> dict[str, Variable]:
         """Those of the parts and of the sheets, by name."""
         return variables_of(self.sheets) | {one.variable.name: one.variable for one in self.joined}
+
+    def part_of(self, sheet: Sheet) -> Part:
+        """The smallest part that has all cells of a sheet."""
+        plain = over_joined(sheet, self.joined)
+        return min((p for p in self.parts if _holds(p, plain)), key=lambda part: part.size)
 
     def part_names(self, sheet: Sheet) -> set[str]:
         """The variables of a sheet, as its part has them."""
@@ -237,13 +242,6 @@ class _Levels:
             tuple(deepest), tuple(self.chains[name][j] for name, j in deepest.items()), start
         )
 
-    def holds(self, part: Part, sheet: Sheet) -> bool:
-        atoms = dict(zip(part.names, part.atoms, strict=True))
-        return all(
-            g.name in atoms and _finer(atoms[g.name], atoms_of(g.members))
-            for g in (*sheet.groupings, *sheet.where)
-        )
-
     def keys(self, sheet: Sheet) -> Ints:
         """What each cell of a sheet is, the same for the same people: lines by variable."""
         order = list(self.chains)
@@ -261,6 +259,15 @@ class _Levels:
         if members.all():
             return 0
         return self.ids.setdefault((name, members.tobytes()), len(self.ids) + 1)
+
+
+def _holds(part: Part, sheet: Sheet) -> bool:
+    """Are the cells of a sheet sums of fine cells of a part?"""
+    atoms = dict(zip(part.names, part.atoms, strict=True))
+    return all(
+        g.name in atoms and _finer(atoms[g.name], atoms_of(g.members))
+        for g in (*sheet.groupings, *sheet.where)
+    )
 
 
 def atoms_of(members: Bools) -> Ints:

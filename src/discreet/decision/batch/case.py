@@ -20,6 +20,8 @@ from discreet.intruder.sums.protection import Protection
 from discreet.release.printed import Printed
 from discreet.sheets.contributions import Contributions
 from discreet.sheets.grouping import Grouping
+from discreet.sheets.joined import over_joined
+from discreet.sheets.parts import Part
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure, Sheet, Status
 from discreet.sheets.system import System
@@ -53,7 +55,7 @@ class SheetCase:
         """With sheets to watch: those who can be identified in parts that tell more of them."""
         check_asked(measure, policy)
         system = System.of(sheets, impossible=records.impossible)
-        if watched := _watched(system):
+        if watched := _watched(system, policy.contributors.alone and measure.value is not None):
             system = System.of([*sheets, *watched], impossible=records.impossible)
         return cls(records, Contributions.of(system, records, measure), policy)
 
@@ -115,7 +117,7 @@ class SheetCase:
         if not self.policy.contributors.alone or self.cells.measure.value is None:
             return ()
         alone = self.cells.alone[: self.cells.printed]
-        rows = np.flatnonzero((alone >= 0) & self.rows_of())
+        rows = np.flatnonzero((alone >= 0) & ~self.rough[: self.cells.printed])
         found: dict[int, list[int]] = {}
         for row in rows.tolist():
             found.setdefault(int(alone[row]), []).append(row)
@@ -213,9 +215,10 @@ class SheetCase:
         """`Sex f, Town A of table 3`."""
         label = {n: c for n, c in self.cells.label(cell).items() if c != "Total"}
         said = spoken(label, self.records.variables) or "the total"
-        if cell < self.cells.printed:
-            return f"{said} of table {self.system.home(cell)[0].name}"
-        return f"{said}, which no table prints,"
+        sheet = self.system.home(cell)[0] if cell < self.cells.printed else None
+        if sheet is None or sheet.status is Status.WATCHED:
+            return f"{said}, which no table prints,"
+        return f"{said} of table {sheet.name}"
 
     def listed(self, cells: Ints) -> tuple[dict[str, Any], ...]:
         return tuple(
@@ -233,19 +236,45 @@ class SheetCase:
             return []
         return [
             sheet.name
-            for sheet, rows in zip(self.system.sheets, self.system.places, strict=True)
-            if (rows == cell).any()
+            for sheet, rows in self._sheets
+            if sheet.status is not Status.WATCHED and (rows == cell).any()
         ]
 
 
-def _watched(system: System) -> list[Sheet]:
-    """Of parts with variables that identify nobody, the others: a sheet that is never printed."""
-    by_name = system.variables
-    found: list[Sheet] = []
+def _watched(system: System, alone: bool) -> list[Sheet]:
+    """What no sheet prints and nobody may work out: sheets that are never printed.
+
+    Of each part those who can be identified; of each sheet all cells of its variables, such as
+    those outside of its filter; and, for those who are `alone` in a cell, the fine cells.
+    """
+    found: dict[tuple[tuple[str, bytes], ...], Sheet] = {}
+
+    def watch(part: Part, names: Iterable[str], total: bool) -> None:
+        atoms = dict(zip(part.names, part.atoms, strict=True))
+        key = tuple((name, atoms[name].tobytes()) for name in sorted(names))
+        lines = (Grouping.classes(system.variables[name], atoms[name], total) for name, _ in key)
+        if key and key not in found:
+            name = f"watched {len(found) + 1}"
+            found[key] = Sheet(name, tuple(lines), status=Status.WATCHED)
+
     for part in system.parts:
-        names = [name for name in part.names if by_name[name].role.identifies]
-        if 0 < len(names) < len(part.names):
-            atoms = dict(zip(part.names, part.atoms, strict=True))
-            lines = tuple(Grouping.classes(by_name[name], atoms[name]) for name in names)
-            found.append(Sheet(f"watched {len(found) + 1}", lines, status=Status.WATCHED))
-    return found
+        names = [name for name in part.names if system.variables[name].role.identifies]
+        if len(names) < len(part.names):
+            watch(part, names, False)
+        if alone and part.size <= MOST_LOOKED:
+            watch(part, part.names, True)
+    for sheet in system.sheets:
+        part = system.part_of(sheet)
+        if not _tells_all(over_joined(sheet, system.joined), part):
+            watch(part, system.part_names(sheet), True)
+    return [*found.values()]
+
+
+def _tells_all(sheet: Sheet, part: Part) -> bool:
+    """Has a sheet lines for the total and for each class of its variables?"""
+    atoms = dict(zip(part.names, part.atoms, strict=True))
+    for grouping in sheet.groupings:
+        every = Grouping.classes(grouping.variable, atoms[grouping.name], True)
+        if {line.codes for line in every.lines} - {line.codes for line in grouping.lines}:
+            return False
+    return not sheet.where

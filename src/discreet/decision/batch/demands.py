@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules.categories import NAME as HIDDEN
 from discreet.decision.law.rules.categories import visible
 from discreet.decision.law.rules.published import least_by_margin
 from discreet.errors import PolicyError
@@ -167,20 +168,32 @@ def _identifying(cells: Contributions) -> NDArray[np.bool_]:
 
 
 def hidden(cells: Contributions, policy: Policy) -> Demand | None:
-    """Categories that may not be shown: lines of nothing else."""
-    shut = np.zeros(len(cells.values), bool)
+    """Categories that may not be shown: lines of nothing else, printed or not."""
+    system = cells.system
+    shut, fine = np.zeros(len(cells.values), bool), np.zeros(system.columns, bool)
     for name, shown in visible(policy, cells.table):
-        for sheet, rows in _printed(cells):
-            axes = (*sheet.groupings, *sheet.where)
-            others = np.zeros([len(g.lines) for g in axes], bool)
-            for place in range(len(shown[name])):
-                seen = [np.asarray(g.members[:, shown[g.name][place]].any(1)) for g in axes]
-                others |= _outer(seen)
+        for one in system.joined:
+            own = [shown[v.name][:, one.codes[v.name]] for v in one.parts]
+            shown[one.variable.name] = np.logical_and.reduce(own)
+        for sheet, rows in zip(system.sheets, system.places, strict=True):
+            others = _others((*sheet.groupings, *sheet.where), shown, name)
             shut[rows[~others.reshape(rows.shape)]] = True
+        for part in system.parts:
+            pairs = zip(part.names, part.atoms, strict=True)
+            classes = [Grouping.classes(system.variables[n], atoms) for n, atoms in pairs]
+            fine[part.start : part.start + part.size] |= ~_others(classes, shown, name).ravel()
+    shut[cells.printed :] = fine[cells.open_columns]
     shut &= cells.number > 0
-    return _of(
-        "hidden categories", np.flatnonzero(shut), cells, policy.small.width, "not to be shown"
-    )
+    return _of(HIDDEN, np.flatnonzero(shut), cells, policy.small.width, "not to be shown")
+
+
+def _others(groupings: Sequence[Grouping], shown: Mapping[str, Bools], name: str) -> Bools:
+    """Which cells can have people of a category of a variable that is not hidden."""
+    found = np.zeros([len(g) for g in groupings], bool)
+    for place in range(len(shown[name])):
+        seen = [np.asarray(g.members[:, shown[g.name][place]].any(1)) for g in groupings]
+        found |= _outer(seen)
+    return found
 
 
 def _outer(seen: Sequence[Bools]) -> Bools:
@@ -302,16 +315,22 @@ def contributors(cells: Contributions, policy: Policy) -> Demand | None:
     if least.max() <= 1:
         return None
     found = too_few(cells, least, percent=rule.range, zeros=policy.published.zeros)
-    return _contributors(cells, found, f"fewer than {rule.least:,} contributors")
+    return _contributors(cells, found, f"{_fewer(least)} contributors")
 
 
 def zeros(cells: Contributions, policy: Policy) -> Demand | None:
     """Sums: a 0 that tells the 0 of each of a few."""
     rule = policy.contributors
-    if _counts(cells) or not rule.zeros or rule.least <= 1:
+    if _counts(cells) or not rule.zeros:
         return None
-    found = few_zeros(cells, rule.least, percent=rule.range)
-    return _contributors(cells, found, f"fewer than {rule.least:,} are there, with 0 each")
+    least = np.full(len(cells.values), rule.least)
+    least[: cells.printed] = np.maximum(rule.least, _leasts(cells, rule.least))
+    found = few_zeros(cells, least, percent=rule.range)
+    return _contributors(cells, found, f"{_fewer(least)} are there, with 0 each")
+
+
+def _fewer(least: Ints) -> str:
+    return f"fewer than {least.max():,}" if least.min() == least.max() else "too few"
 
 
 def dominated(cells: Contributions, policy: Policy) -> Demand | None:

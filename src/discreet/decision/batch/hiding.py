@@ -128,7 +128,7 @@ class _Task:
         whole_rows = asked.rows
         own = np.array([back[whole] for whole in whole_rows.tolist()], np.int64)
         asked = Protection(own, asked.low, asked.high, asked.width)
-        intruders = [[back[r] for r in rows] for rows in case.intruders]
+        intruders = [[back[r] for r in rows if r in back] for rows in case.intruders]
         wholes = {own: whole for whole, own in back.items()}
         hidden = self.gone[row]
         for _ in range(MOST_ROUNDS):

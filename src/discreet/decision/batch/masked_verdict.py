@@ -16,9 +16,11 @@ from discreet.decision.batch.out import Out, as_it_is
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules.categories import NAME as HIDDEN
 from discreet.decision.law.rules.categories import hidden_categories
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.effort import Clock
+from discreet.look.words import plural
 from discreet.masks.masked import Masked
 from discreet.release.printed import Printed
 from discreet.sheets.records import Records
@@ -103,6 +105,8 @@ class Work:
 
     def _judge(self, case: SheetCase, masked: Masked) -> list[Reason]:
         """By cells, and by the law where all cells can be told to it one by one."""
+        if lines := _hidden_lines(case, masked):
+            return lines
         printed = masked.printed
         if printed is None:
             return self._perturbed(case, masked)
@@ -134,6 +138,19 @@ class Work:
             "not limited by a rule."
         )
         return [Reason(masked.method, Verdict.REVIEW, text)]
+
+
+def _hidden_lines(case: SheetCase, masked: Masked) -> list[Reason]:
+    """No mask prints a line of a hidden category, whatever number it shows."""
+    for demand in case.demands:
+        if demand.rule == HIDDEN:
+            rows = demand.cells[demand.cells < case.cells.printed]
+            bare = rows[np.isfinite(masked.values[rows]) & case.rows_of()[rows]]
+            if len(bare):
+                more = f", and {plural(len(bare) - 1, 'more cell')} like it" * (len(bare) > 1)
+                text = f"{case.named(int(bare[0]))} is printed{more}: {demand.why}."
+                return [Reason(HIDDEN, Verdict.FAIL, text, case.listed(bare))]
+    return []
 
 
 def _moved(masked: Masked, case: SheetCase) -> Masked:

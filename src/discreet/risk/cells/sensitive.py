@@ -57,7 +57,7 @@ def too_few(
     return Sensitive("contributors", few, np.where(few, percent / 100 * cells.values, 0.0))
 
 
-def few_zeros(cells: Contributions, least: int, *, percent: float = 10.0) -> Sensitive:
+def few_zeros(cells: Contributions, least: int | Ints, *, percent: float = 10.0) -> Sensitive:
     """A sum of 0 of fewer than `least` who are there: it tells that each of them has 0.
 
     `percent` of an average contribution must stay open above it.
