@@ -28,10 +28,11 @@ def sensitive_column(
 ) -> Sensitive:
     """Numbers in tenths of the true file, categories as they are, or as coarse as they became.
 
-    A number that more than a tenth of the records have is a class of its own, and the tenths are
-    of the others. What chance has changed is believed by Bayes where the mask is a matrix or
-    noise, else at face value. A blank says as much as whoever knows the rule by which values are
-    blanked takes from it: how often each value is. What is missing otherwise says nothing itself.
+    A number that more than a tenth of the records have is a class of its own, and the others are
+    cut into parts of a tenth of the records. What chance has changed is believed by Bayes where
+    the mask is a matrix or noise, else at face value. A blank says as much as whoever knows the
+    rule by which values are blanked takes from it: how often each value is. What is missing
+    otherwise says nothing itself.
     Noise that goes with that of the `keys` is known in part to whoever knows these of a record.
 
     >>> import discreet as dc
@@ -56,7 +57,8 @@ def sensitive_column(
         return _mixed_up(file, key, released.labels(name))
     labels = plainly(_whole(file, name, became(file, masked, name)))
     names = sorted({*labels, *shown} - {""})
-    truth, seen, size = _places(labels, names), _places(shown, names), max(len(names), 1)
+    of, size = _kinds(labels, names)
+    truth, seen = (of[_places(values, names)] for values in (labels, shown))
     return _as_shown(name, truth, seen, size, None if chance else masked.rows)
 
 
@@ -85,7 +87,7 @@ def is_fixed(masked: MaskedFile, name: str) -> bool:
 
 def tenths(true: Floats, values: Floats) -> Ints:
     """The class of each of some values, -1 if missing: frequent true ones by themselves, the
-    others in tenths of the true ones.
+    others in parts that hold at most about a tenth of all true ones.
     """
     return _classes(true, values)[0]
 
@@ -127,6 +129,25 @@ def _whole(file: RecordFile, name: str, labels: Labels) -> Labels:
     return found
 
 
+def _kinds(labels: Labels, names: list[str]) -> tuple[Ints, int]:
+    """The class of each name, with -1 for a blank at the end, and how many classes there are.
+
+    Numbers are in tenths of those among the labels, few or many, and each other name by itself.
+    """
+    import pandas as pd
+
+    values, among = (
+        pd.to_numeric(pd.Series(some, dtype=object), errors="coerce").to_numpy(np.float64)
+        for some in (names, labels)
+    )
+    if not np.isfinite(among).any():
+        return np.append(np.arange(len(names)), -1), max(len(names), 1)
+    found, size = _classes(among, values)
+    found = np.where(found < 0, size + np.arange(len(found)), found)
+    kinds, found = np.unique(found, return_inverse=True)
+    return np.append(found, -1), len(kinds)
+
+
 def _places(labels: Labels, names: list[str]) -> Ints:
     place = {one: code for code, one in enumerate(names)}
     return np.array([place.get(one, -1) for one in labels], np.int64)
@@ -138,7 +159,8 @@ def _classes(true: Floats, values: Floats) -> tuple[Ints, int]:
     kinds, counts = np.unique(known, return_counts=True)
     heaps = kinds[counts > len(known) / TENTHS]
     rest = known[~np.isin(known, heaps)]
-    cuts = np.unique(np.quantile(rest, np.arange(1, TENTHS) / TENTHS)) if len(rest) else rest
+    parts = -(-TENTHS * len(rest) // max(len(known), 1))
+    cuts = np.unique(np.quantile(rest, np.arange(1, parts) / parts)) if len(rest) else rest
     found = np.searchsorted(cuts, values, side="right")
     place = np.searchsorted(heaps, values)
     found = np.where(np.isin(values, heaps), len(cuts) + 1 + place, found)
@@ -177,10 +199,13 @@ def _mixed_up(file: RecordFile, key: Key, shown: Labels) -> Sensitive:
     if not names:
         return _at_face_value(key.name, _places(labels, names), _places(shown, names), 1)
     outcomes = sorted({*shown} - {""} | {b for row in key.matrix.values() for b in row})
-    rows = [[key.matrix.get(a, {}).get(b, 0.0) for b in outcomes] for a in names]
-    table, of = np.unique(np.array(rows).round(12), axis=0, return_inverse=True)
+    rows = np.array([[key.matrix.get(a, {}).get(b, 0.0) for b in outcomes] for a in names])
     place = _places(labels, names)
-    truth = np.where(place >= 0, of.ravel()[place], -1)
+    kinds, size = _kinds(labels, names)
+    shares = np.eye(size)[kinds[:-1]].T * np.bincount(place[place >= 0], minlength=len(names))
+    rows = shares @ rows / np.maximum(shares.sum(1, keepdims=True), 1)
+    table, of = np.unique(rows.round(12), axis=0, return_inverse=True)
+    truth = np.append(of.ravel()[kinds[:-1]], -1)[place]
     seen = _places(shown, outcomes)
     shares = np.bincount(truth[truth >= 0], minlength=len(table)) / max((truth >= 0).sum(), 1)
     return _believed(key.name, truth, seen, table.T, shares)
@@ -228,12 +253,7 @@ def _with_noise(file: RecordFile, key: Key, released: Floats) -> Sensitive:
     import pandas as pd
 
     true = file.numbers(key.name)
-    if is_number(file, key.name):
-        truth, size = _classes(true, true)
-    else:
-        kinds = np.unique(true[~np.isnan(true)])
-        size = max(len(kinds), 1)
-        truth = np.where(np.isnan(true), -1, np.searchsorted(kinds, true))
+    truth, size = _classes(true, true)
     start = true
     if key.seen is not None:
         start = pd.to_numeric(pd.Series(key.seen, dtype=object), errors="coerce").to_numpy(float)
