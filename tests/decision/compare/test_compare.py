@@ -154,6 +154,22 @@ def test_what_was_found_is_kept_as_numbers_only(found, tmp_path):
     assert [o.to_json() for o in one.tried] == [o.to_json() for o in found.tried]
 
 
+def test_the_cache_knows_what_nobody_can_have(tmp_path):
+    cells = pd.DataFrame(
+        [(a, b, r) for a in ("<50", "50+") for b in ("<51", "51+") for r in "NS"],
+        columns=["A50", "A51", "R"],
+    ).assign(n=[100, 80, 0, 0, 4, 5, 90, 70])
+    plan = {"of": "table", "seed": 3, "masks": [{"method": "margins", "release": "A50*R + A51*R"}]}
+    sets = ["masks.limit=1", "small.most=5", "published.least=0", "attribute.check=false"]
+    policy = Policy().set(sets)
+    for impossible in ("none", None, [{"A50": "<50", "A51": "51+"}]):
+        options = {"count": "n", "impossible": impossible}
+        fresh = compare(cells, plan, policy, **options)
+        kept = compare(cells, plan, policy, cache=tmp_path, **options)
+        assert kept.verdict is fresh.verdict, impossible
+        assert (fresh.verdict is Verdict.PASS) == (impossible == "none")
+
+
 def test_of_masks_alike_the_one_of_less_risk_is_chosen(found):
     tried = tuple(
         Tried(name, "x", {"disclosed": risk}, 0.5) for name, risk in (("a", 0.15), ("b", 0.05))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -9,6 +10,8 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from discreet import spreading
 from discreet.data.codebook import Codebook
@@ -210,15 +213,22 @@ def _program() -> str:
 
 
 def _fingerprint(held: RecordFile | Table) -> str:
+    """Of everything that it holds, whatever that is."""
+    parts = {one.name: _spelled(getattr(held, one.name)) for one in dataclasses.fields(held)}
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _spelled(value: Any) -> str:
     import pandas as pd
 
-    if isinstance(held, Table):
-        parts = [held.codes.tobytes(), held.counts.tobytes(), repr(held.variables).encode()]
-    else:
-        hashed = pd.util.hash_pandas_object(held.data, index=False).to_numpy()
-        known = (list(held.data.columns), held.hierarchies, held.household, held.weight)
-        parts = [hashed.tobytes(), repr(known).encode()]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    if isinstance(value, pd.DataFrame):
+        hashed = pd.util.hash_pandas_object(value, index=False).to_numpy()
+        return f"{_spelled(hashed)} {list(value.dtypes.items())}"
+    if isinstance(value, np.ndarray):
+        return f"{hashlib.sha256(value.tobytes()).hexdigest()} {value.dtype} {value.shape}"
+    if isinstance(value, tuple):  # of which some are shortened where they are shown
+        return repr([vars(v) if dataclasses.is_dataclass(v) else v for v in value])
+    return repr(value)
 
 
 def _provenance(data: Any, held: RecordFile | Table) -> Provenance:
