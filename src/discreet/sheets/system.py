@@ -94,7 +94,7 @@ class System(Unpublished):
         columns = sum(part.size for part in parts)
         rows, keys, blocks = [], [], []
         for sheet in plain:
-            home = next(p for p in parts if _holds(p, sheet))
+            home = next(p for p in parts if levels.holds(p, sheet))
             blocks.append(block(sheet, home, columns))
             keys.append(levels.keys(sheet))
         _, first, place = np.unique(
@@ -125,10 +125,15 @@ class System(Unpublished):
         """Those of the parts and of the sheets, by name."""
         return variables_of(self.sheets) | {one.variable.name: one.variable for one in self.joined}
 
-    def part_of(self, sheet: Sheet) -> Part:
-        """The smallest part that has all cells of a sheet."""
-        plain = over_joined(sheet, self.joined)
-        return min((p for p in self.parts if _holds(p, plain)), key=lambda part: part.size)
+    @cached_property
+    def _levels(self) -> _Levels:
+        return _Levels([over_joined(sheet, self.joined) for sheet in self.sheets])
+
+    def classes(self, sheet: Sheet) -> dict[str, Ints]:
+        """The coarsest classes of its variables with all its lines, among those of all sheets."""
+        plain, levels = over_joined(sheet, self.joined), self._levels
+        every = (*plain.groupings, *plain.where)
+        return {g.name: levels.chains[g.name][levels.level(g)] for g in every}
 
     def part_names(self, sheet: Sheet) -> set[str]:
         """The variables of a sheet, as its part has them."""
@@ -242,6 +247,13 @@ class _Levels:
             tuple(deepest), tuple(self.chains[name][j] for name, j in deepest.items()), start
         )
 
+    def holds(self, part: Part, sheet: Sheet) -> bool:
+        atoms = dict(zip(part.names, part.atoms, strict=True))
+        return all(
+            g.name in atoms and _finer(atoms[g.name], atoms_of(g.members))
+            for g in (*sheet.groupings, *sheet.where)
+        )
+
     def keys(self, sheet: Sheet) -> Ints:
         """What each cell of a sheet is, the same for the same people: lines by variable."""
         order = list(self.chains)
@@ -259,15 +271,6 @@ class _Levels:
         if members.all():
             return 0
         return self.ids.setdefault((name, members.tobytes()), len(self.ids) + 1)
-
-
-def _holds(part: Part, sheet: Sheet) -> bool:
-    """Are the cells of a sheet sums of fine cells of a part?"""
-    atoms = dict(zip(part.names, part.atoms, strict=True))
-    return all(
-        g.name in atoms and _finer(atoms[g.name], atoms_of(g.members))
-        for g in (*sheet.groupings, *sheet.where)
-    )
 
 
 def atoms_of(members: Bools) -> Ints:

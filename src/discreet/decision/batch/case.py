@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from discreet.release.printed import Printed
 from discreet.sheets.contributions import Contributions
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.joined import over_joined
-from discreet.sheets.parts import Part
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure, Sheet, Status
 from discreet.sheets.system import System
@@ -249,32 +248,31 @@ def _watched(system: System, alone: bool) -> list[Sheet]:
     """
     found: dict[tuple[tuple[str, bytes], ...], Sheet] = {}
 
-    def watch(part: Part, names: Iterable[str], total: bool) -> None:
-        atoms = dict(zip(part.names, part.atoms, strict=True))
-        key = tuple((name, atoms[name].tobytes()) for name in sorted(names))
-        lines = (Grouping.classes(system.variables[name], atoms[name], total) for name, _ in key)
+    def watch(classes: Mapping[str, Ints], total: bool) -> None:
+        key = tuple((name, classes[name].tobytes()) for name in sorted(classes))
         if key and key not in found:
-            name = f"watched {len(found) + 1}"
-            found[key] = Sheet(name, tuple(lines), status=Status.WATCHED)
+            by_name = system.variables
+            lines = [Grouping.classes(by_name[n], own, total) for n, own in classes.items()]
+            found[key] = Sheet(f"watched {len(found) + 1}", tuple(lines), status=Status.WATCHED)
 
     for part in system.parts:
-        names = [name for name in part.names if system.variables[name].role.identifies]
-        if len(names) < len(part.names):
-            watch(part, names, False)
+        atoms = dict(zip(part.names, part.atoms, strict=True))
+        seen = {n: own for n, own in atoms.items() if system.variables[n].role.identifies}
+        if len(seen) < len(atoms):
+            watch(seen, False)
         if alone and part.size <= MOST_LOOKED:
-            watch(part, part.names, True)
+            watch(atoms, True)
     for sheet in system.sheets:
-        part = system.part_of(sheet)
-        if not _tells_all(over_joined(sheet, system.joined), part):
-            watch(part, system.part_names(sheet), True)
+        classes = system.classes(sheet)
+        if not _tells_all(over_joined(sheet, system.joined), classes):
+            watch(classes, True)
     return [*found.values()]
 
 
-def _tells_all(sheet: Sheet, part: Part) -> bool:
+def _tells_all(sheet: Sheet, classes: Mapping[str, Ints]) -> bool:
     """Has a sheet lines for the total and for each class of its variables?"""
-    atoms = dict(zip(part.names, part.atoms, strict=True))
     for grouping in sheet.groupings:
-        every = Grouping.classes(grouping.variable, atoms[grouping.name], True)
+        every = Grouping.classes(grouping.variable, classes[grouping.name], True)
         if {line.codes for line in every.lines} - {line.codes for line in grouping.lines}:
             return False
     return not sheet.where

@@ -114,7 +114,7 @@ class _Task:
         proven afterwards, by tables of all of them.
         """
         case = self.case
-        real = [sheet for sheet in case.system.sheets if sheet.status is not Status.WATCHED]
+        real = self._alone()
         plain = System.of(real, impossible=self.work.records.impossible, most_joint=0)
         row = np.zeros(plain.cells, np.int64)  # of the whole system
         for place, sheet in enumerate(real):
@@ -171,6 +171,17 @@ class _Task:
                 asked.width * more,
             )
         return made
+
+    def _alone(self) -> list[Sheet]:
+        """The sheets, and those to watch that are over the variables of one of them."""
+        system = self.case.system
+        real = [sheet for sheet in system.sheets if sheet.status is not Status.WATCHED]
+        shown = [system.part_names(sheet) for sheet in real]
+        return [
+            sheet
+            for sheet in system.sheets
+            if sheet in real or any(system.part_names(sheet) <= names for names in shown)
+        ]
 
     def _suppressed(
         self,
