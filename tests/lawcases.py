@@ -232,6 +232,16 @@ def impossible(table, cell):
     )
 
 
+def nobody(table, cell):
+    """Is all of a cell, axis to code, impossible, by what is stated and what follows from it?"""
+    rest = [a for a in range(len(table.names)) if a not in cell]
+    sizes = [table.variables[a].size for a in rest]
+    return bool(table.impossible) and all(
+        impossible(table, cell | dict(zip(rest, codes, strict=True)))
+        for codes in np.ndindex(*sizes)
+    )
+
+
 def _attribute(case, tables):
     rule, variables = case.policy.attribute, case.table.variables
     identifying = _identifying(case)
@@ -256,7 +266,7 @@ def _told(case, tables, group, place, rule):
         if case.array[where].sum() == 0:
             continue
         size = tables[(slice(None), *where)].reshape(len(tables), -1).sum(1)
-        out = [impossible(case.table, at | {place: c}) for c in range(variable.size)]
+        out = [nobody(case.table, at | {place: c}) for c in range(variable.size)]
         for c in variable.sensitive_codes:
             if out[c] or sum(out) == variable.size - 1:
                 continue

@@ -16,6 +16,7 @@ from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.refusals.weighted_tables import judge
 from discreet.release.release import Release
 from discreet.risk.release.groups import candidates
+from discreet.risk.release.nature import Nature
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 from discreet.table.words import spoken
@@ -91,13 +92,14 @@ def _having(
     table: Table, share: float, order: int
 ) -> Iterator[tuple[Cells, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
     """Cells (g, c) where the group has the category in truth, and the groups' sizes."""
+    nature = Nature.of(table)
     for names in groups(table, order):
         sizes = table.margin(names)
         for variable in table.variables:
             if not variable.sensitive_codes or variable.name in names:
                 continue
             true = table.margin([*names, variable.name])
-            cells = candidates(table, true, sizes, variable.sensitive_codes, share, False)
+            cells = candidates(nature, true, sizes, variable.sensitive_codes, share, False)
             if len(cells):
                 yield cells, sizes.lookup(cells.codes[:, :-1])
 

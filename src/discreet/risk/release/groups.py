@@ -16,8 +16,8 @@ from discreet.data.codebook import Variable
 from discreet.intruder.bounds.shares import FINEST
 from discreet.intruder.witness.seen import MOST_SUMS, Seen
 from discreet.release.release import STRUCTURAL, Release
+from discreet.risk.release.nature import Nature
 from discreet.table.cells import Cells
-from discreet.table.impossible import holds
 from discreet.table.lattice import bits, closure
 from discreet.table.sums import Lattice
 from discreet.table.table import Table
@@ -58,7 +58,7 @@ def groups(table: Table, sets: Sequence[int], order: int, told: int) -> list[int
 
 
 def candidates(
-    table: Table,
+    nature: Nature,
     true: Table,
     sizes: Table,
     sensitive: tuple[int, ...],
@@ -75,18 +75,7 @@ def candidates(
     if exclusion:
         chosen |= counts == 0
     cells = Cells(true.variables, codes[chosen], counts[chosen])
-    return cells.take(~by_nature(table, cells)) if table.impossible else cells
-
-
-def by_nature(table: Table, cells: Cells) -> Bools:
-    """Where it is no news: the category is impossible in the group, or all others are."""
-    size = cells.variables[-1].size
-    every = np.repeat(cells.codes, size, axis=0)
-    every[:, -1] = np.tile(np.arange(size), len(cells))
-    out = holds(table.ruled_out, cells.variables, every)
-    grid = out.reshape(len(cells), size)
-    own = grid[np.arange(len(cells)), cells.codes[:, -1]]
-    return np.asarray(own | (grid.sum(1) == size - 1) & (size > 1))
+    return cells.take(~nature.no_news(cells))
 
 
 class Kind(NamedTuple):
@@ -131,6 +120,7 @@ def asked(
         if known.why != STRUCTURAL
     }
     small, large, unchecked = list[Named](), list[Kind](), 0
+    nature = Nature.of(table)
     many = Lattice(table.shape).size > MOST_SUMS
     for names, variable in pairs(table, [*release.formula.sets, *single], order, told):
         joint = (*names, variable.name)
@@ -140,11 +130,11 @@ def asked(
             small.append((names, variable))
         else:
             sizes, true = table.margin(names), table.margin(joint)
-            cells = candidates(table, true, sizes, variable.sensitive_codes, share, exclusion)
+            cells = candidates(nature, true, sizes, variable.sensitive_codes, share, exclusion)
             if len(cells):
                 large.append(Kind(names, variable, cells, sizes.lookup(cells.codes[:, :-1])))
     sums = _Sums(table, small)
-    rows = sums.candidates(share, exclusion)
+    rows = sums.candidates(nature, share, exclusion)
     among = len(rows) + sum(len(kind.cells) for kind in large)
     number = len(np.unique(sums.kind[rows])) + len(large)
     if seen is not None:
@@ -170,14 +160,14 @@ class _Sums:
     def _set(self, names: Iterable[str]) -> int:
         return sum(1 << self.places[name] for name in names)
 
-    def candidates(self, share: float, exclusion: bool) -> Ints:
+    def candidates(self, nature: Nature, share: float, exclusion: bool) -> Ints:
         """The same as the function `candidates`, of all kinds."""
         chosen = self.count >= share * self.size - CLOSE
         if exclusion:
             chosen |= self.count == 0
         rows = np.flatnonzero(chosen & (self.size > 0))
         if self.table.impossible and len(rows):
-            news = [~by_nature(self.table, kind.cells) for kind in self.kinds(rows)]
+            news = [~nature.no_news(kind.cells) for kind in self.kinds(rows)]
             rows = rows[np.concatenate(news)]
         return rows
 
@@ -206,6 +196,8 @@ class _Sums:
 
     def kinds(self, rows: Ints) -> Iterator[Kind]:
         """Rows, in order, kind by kind."""
+        if not len(rows):
+            return
         table = self.table
         codes = np.stack(np.unravel_index(self.joint[rows], [n + 1 for n in table.shape]), 1)
         starts = np.flatnonzero(np.diff(self.kind[rows], prepend=-1, append=-1))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.risk.release.groups import candidates, pairs
+from discreet.risk.release.nature import Nature
 from discreet.table.cells import Cells
 from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
@@ -30,6 +32,10 @@ class AttributeWatch:
     order: int
     _places: Places | None = None
     _direct: dict[int, bool] = field(default_factory=dict)
+
+    @cached_property
+    def _nature(self) -> Nature:
+        return Nature.of(self.table)
 
     def inside(self, margin: int) -> bool:
         """Does the margin by itself disclose something?"""
@@ -65,7 +71,7 @@ class AttributeWatch:
         names, variable = [self.table.names[p] for p in group], self.table.variables[place]
         sizes, true = self.table.margin(names), self.table.margin([*names, variable.name])
         codes = variable.sensitive_codes
-        return candidates(self.table, true, sizes, codes, self.share, self.exclusion)
+        return candidates(self._nature, true, sizes, codes, self.share, self.exclusion)
 
     def _found(self, shuttle: Shuttle) -> Places:
         """Where the cells of all groups lie, and the groups."""
