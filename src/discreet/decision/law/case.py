@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,8 +23,10 @@ from discreet.risk.release.attribute import AttributeRisk, attribute_risk
 from discreet.risk.release.attribute_belief import BelievedAttribute, believed_attributes
 from discreet.risk.release.believed_counts import BeliefRisk, belief_risk
 from discreet.risk.release.closeness import Closeness, closeness
+from discreet.risk.release.nature import Nature
 from discreet.risk.release.sample import Watched, watched
 from discreet.risk.release.small import SmallCells, observable, small_cells
+from discreet.risk.release.untold import untold
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 
@@ -168,26 +170,25 @@ class Case:
 
     @cached_property
     def told(self) -> Told:
-        """The table over the variables that the release speaks of; of others nothing is told.
-
-        Who is in a category of another variable can be of any group that is possible with it, so
-        that what is known of them is known of these groups, too.
-        """
-        bounder, table = self.bounder, self.table
-        every = self.release.variables
-        sensitive = {v.name for v in every if len(v.sensitive_codes) == v.size}
-        kept = [v.name for v in every if v.size == 1 or 0 < len(v.sensitive_codes) < v.size]
-        tied = ties_unspoken(self.release)
-        fewer = without_unspoken(self.release, kept, sensitive) if tied else None
+        """The table over the variables of which the release may tell something of its own."""
+        release, bounder, table = self.release, self.bounder, self.table
+        fewer, impossible = None, table.impossible
+        if ties_unspoken(release):
+            every, exclusion = Nature.of(table, release), self.policy.attribute.exclusion
+            gone, nature = untold(release, every, exclusion=exclusion)
+            fewer = without_unspoken(release, {*release.names} - gone)
+            impossible = nature.impossible
         if fewer is None:
-            bounder = bounder.over(spoken_of(self.release, table))
-        elif len(fewer.variables) < len(every):
+            bounder = bounder.over(spoken_of(release, table))
+        elif len(fewer.variables) < len(release.variables):
             bounder = bounder.of(fewer)
-        if bounder is self.bounder:
+        whole = bounder is self.bounder
+        table = table if whole else table.margin(bounder.release.names)
+        if fewer is not None:
+            table = replace(table, impossible=impossible)
+        if whole:
             return Told(table, bounder, self.seen)
-        table = table.margin(bounder.release.names)
-        seen = Seen.of(bounder.release, table) if self._sees else None
-        return Told(table, bounder, seen)
+        return Told(table, bounder, Seen.of(bounder.release, table) if self._sees else None)
 
     @cached_property
     def attribute(self) -> AttributeRisk:

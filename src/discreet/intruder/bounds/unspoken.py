@@ -29,13 +29,8 @@ Factor = tuple[tuple[str, ...], NDArray[np.int64]]
 Ways = list[Factor]
 
 
-def without_unspoken(
-    release: Release, keep: Iterable[str] = (), sensitive: Collection[str] = ()
-) -> Release | None:
+def without_unspoken(release: Release, keep: Iterable[str] = ()) -> Release | None:
     """The release without the variables that no margin has, those to `keep` apart.
-
-    One that is `sensitive` stays, too, unless what is told of it is told of another: it is tied to
-    one sensitive variable alone, and no two categories of that are in the same one of it for sure.
 
     None where more than zeros is known of these, or there is too much to look at.
     """
@@ -45,10 +40,6 @@ def without_unspoken(
         return None
     if any(name in gone for known in release.ranges for name, _ in known.cell):
         return None
-    for name in sorted(gone & {*sensitive} & tied_by_zeros(release)):
-        others = _ways(release, gone - {name}, name)
-        if others is None or not _told_by_one(release, name, others, sensitive):
-            gone.remove(name)
     ways = _ways(release, gone)
     if ways is None:
         return None
@@ -63,18 +54,13 @@ def without_unspoken(
     return dataclasses.replace(release, variables=left, known=tuple(known))
 
 
-def _ways(release: Release, gone: Collection[str], also: str = "") -> Ways | None:
+def _ways(release: Release, gone: Collection[str]) -> Ways | None:
     """In how many ways, 0, 1 or more, can people be of the variables that are gone: factors by the
-    others that these are tied to, and the ties of `also`. None if there is too much to look at."""
+    others that these are tied to. None if there is too much to look at."""
     sizes = dict(zip(release.axes.names, release.axes.sizes, strict=True))
-    tied, ways = tied_by_zeros(release), list[Factor]()
-    for names, codes in release.zeros:
-        if {*gone, also} & {*names}:
-            if math.prod(sizes[name] for name in names) > MOST_COMBINED:
-                return None
-            found = np.ones([sizes[name] for name in names], np.int64)
-            found[tuple(codes.T.astype(np.intp))] = 0
-            ways.append((names, found))
+    tied, ways = tied_by_zeros(release), _ties(release, lambda names: bool({*gone} & {*names}))
+    if ways is None:
+        return None
     for name in sorted(gone, key=lambda one: sizes[one]):
         if name not in tied:
             ways.append(((), np.array(min(sizes[name], 2))))
@@ -100,19 +86,30 @@ def _product(
     return found
 
 
-def _told_by_one(release: Release, name: str, ways: Ways, sensitive: Collection[str]) -> bool:
-    """Is a variable tied to at most one other, which is sensitive and of which no two categories
-    lie in the same one of it alone?"""
-    about = [factor for factor in ways if name in factor[0]]
-    other = [*({one for names, _ in about for one in names} - {name})]
-    if len(other) > 1 or not {*other} <= {*sensitive}:
-        return False
-    if not other:
-        return True
+def _ties(release: Release, chosen: Callable[[tuple[str, ...]], bool]) -> Ways | None:
+    """Factors that are 0 where a combination of the chosen variables is impossible, else 1."""
+    sizes, found = dict(zip(release.axes.names, release.axes.sizes, strict=True)), list[Factor]()
+    for names, codes in release.zeros:
+        if chosen(names):
+            if math.prod(sizes[name] for name in names) > MOST_COMBINED:
+                return None
+            factor = np.ones([sizes[name] for name in names], np.int64)
+            factor[tuple(codes.T.astype(np.intp))] = 0
+            found.append((names, factor))
+    return found
+
+
+def possible_with(release: Release, name: str) -> tuple[tuple[str, ...], NDArray[np.bool_]] | None:
+    """The others that a variable is tied to, and which cells of them are possible with which of
+    its categories, these last. None if there is too much to look at."""
+    tied = {other for names, _ in release.zeros if name in names for other in names} - {name}
+    others = tuple(other for other in release.names if other in tied)
+    names = (*others, name)
     sizes = dict(zip(release.axes.names, release.axes.sizes, strict=True))
-    possible = _product(about, (*other, name), sizes) > 0
-    sure = possible[possible.sum(axis=-1) == 1].argmax(axis=-1)
-    return len(np.unique(sure)) == len(sure)
+    if math.prod(sizes[one] for one in names) > MOST_COMBINED:
+        return None
+    factors = _ties(release, lambda about: {*about} <= {*names})
+    return None if factors is None else (others, _product(factors, names, sizes) > 0)
 
 
 def spoken_alone(release: Release) -> Release | None:
