@@ -229,6 +229,19 @@ def test_a_vintage_cannot_be_forgotten(database):
     )
 
 
+def test_one_file_is_not_served_in_parts(database):
+    """Two parts that overlap, or whose columns have other names."""
+    counter = opened(database, two(OLD), slug="v1")
+    other = Table.of(OLD + 20, B=[0, 1], C=[0, 1])
+    with pytest.raises(LedgerError, match=r"has 'B' in common with 'v1'.*one data set.*--apart"):
+        counter.open(other, policy(), slug="part")
+    renamed = Table.of(OLD[::-1], C=[0, 1], D=[0, 1])
+    with pytest.raises(LedgerError, match="has the number of people in common with 'v1'"):
+        counter.open(renamed, policy(), slug="part")
+    counter.open(Table.of(OLD + 20, C=[0, 1], D=[0, 1]), policy(), slug="others")
+    counter.open(other, policy(), slug="part", apart=True)
+
+
 def test_a_new_vintage_waits_for_requests_under_way(database, monkeypatch):
     """What goes out of the old one while the new one is judged is judged with it."""
     from discreet.decision.answering import gate

@@ -124,6 +124,8 @@ class Office(CurrentDesks):
             fingerprint=fingerprint,
             previous=previous,
             apart=apart,
+            people={one.slug: one.table.total for one in self.served.values()}
+            | {slug: table.total},
         )
         for _ in range(TRIES):
             with self.database.read() as session:

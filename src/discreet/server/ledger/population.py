@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -33,8 +33,11 @@ def check_new(
     fingerprint: str,
     previous: str | None,
     apart: bool,
+    people: Mapping[str, int],
 ) -> None:
-    """A new data set says whose vintage it is, if the ledger has one that looks like it."""
+    """A new data set says whose vintage it is, if the ledger has one that looks like it: by a name
+    of its variables, or by the number of `people`, of those that are served.
+    """
     every = list(session.scalars(select(Dataset).order_by(Dataset.id)))
     for known in every:
         if known.fingerprint == fingerprint:
@@ -46,16 +49,21 @@ def check_new(
         if apart:
             raise LedgerError(f"{slug!r} is either a vintage of {previous!r}, or of other people.")
         return
-    alike = [known.slug for known in every if _alike(names, known)]
-    if alike and not apart:
-        raise LedgerError(
-            f"{slug!r} has the variables of {alike[-1]!r}. If it is of the same people, say so "
-            f"with --previous {alike[-1]}: both are then judged together. If it is of other "
-            "people, say --apart; the ledger keeps who said so."
-        )
-
-
-def _alike(names: Sequence[str], known: Dataset) -> bool:
-    """Does one have all variables of the other?"""
-    mine, other = set(names), {variable["name"] for variable in known.variables}
-    return mine <= other or other <= mine
+    if apart:
+        return
+    other = "If it is of other people, say --apart; the ledger keeps who said so."
+    for known in reversed(every):
+        mine, theirs = set(names), {variable["name"] for variable in known.variables}
+        if mine <= theirs or theirs <= mine:
+            raise LedgerError(
+                f"{slug!r} has the variables of {known.slug!r}. If it is of the same people, say "
+                f"so with --previous {known.slug}: both are then judged together. {other}"
+            )
+        shared = [name for name in names if name in theirs]
+        if shared or people.get(known.slug) == people[slug]:
+            like = repr(shared[0]) if shared else "the number of people"
+            raise LedgerError(
+                f"{slug!r} has {like} in common with {known.slug!r}. If it is of the same people, "
+                "serve one data set with all variables, for what two tell together is not judged; "
+                f"or say --previous {known.slug} if it is of a later time. {other}"
+            )
