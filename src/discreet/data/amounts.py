@@ -16,6 +16,7 @@ from discreet.data.frames import label
 from discreet.errors import DataError
 
 Floats = NDArray[np.float64]
+DECIMALS = range(7)
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
 
 
@@ -76,7 +77,8 @@ def amounts(name: str, column: Any, book: Codebook, where: str) -> Floats:
                 f"column {name!r} of {where} holds {column.type}, and numbers are to be added up; "
                 "name another column, or mend it."
             ) from None
-    values[np.isinf(values)] = np.nan
+    if np.isinf(values).any():
+        raise DataError(f"column {name!r} of {where} has a number that is endless; mend it.")
     if (values < 0).any():
         raise DataError(
             f"column {name!r} of {where} has the value {values[values < 0][0]:g}, and the rules "
@@ -143,3 +145,15 @@ def _quoted(text: str) -> str:
 
 def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+
+
+def unit_of(values: Floats) -> float:
+    """The step in which values are given; 0 for fractions.
+
+    >>> unit_of(np.array([1.5, 3.0])), unit_of(np.array([20.0])), unit_of(np.array([1 / 3]))
+    (0.1, 1.0, 0.0)
+    """
+    for decimals in DECIMALS:
+        if np.allclose(values * 10**decimals, np.round(values * 10**decimals), rtol=0, atol=1e-6):
+            return float(10.0**-decimals)
+    return 0.0

@@ -14,7 +14,7 @@ from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.judged import Batch, Blame, Judged, first_reason
 from discreet.decision.batch.measures import doubts, said_of
-from discreet.decision.batch.out import Out, as_it_is, ends, unknown
+from discreet.decision.batch.out import Out, as_it_is, check_out, ends, unknown
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.law.assess import provenance_of
@@ -122,6 +122,7 @@ class Judge:
             own = [i for i, sheet in enumerate(sheets) if sheet.measure == measure]
             self.cases[measure] = SheetCase.of(records, [sheets[i] for i in own], measure, policy)
             self.places |= {i: place for place, i in enumerate(own)}
+            check_out(self.cases[measure], out)
         self.found = suspicions(records, sheets, hidden_categories(policy)) if suspect else ()
         self._worlds: dict[tuple[Suspicion, ...], Judge] = {}  # where what was found is known
         self._known: dict[tuple[int, ...], Judged] = {}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
-from discreet.decision.batch.out import Out, as_it_is
+from discreet.decision.batch.out import Out, as_it_is, check_out
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.law.policy import Policy
@@ -64,7 +64,9 @@ class Work:
         return cls(known, records, found, sheets, policy, out, effort, clock)
 
     def case(self, sheets: Sequence[Sheet], measure: Measure) -> SheetCase:
-        return SheetCase.of(self.records, sheets, measure, self.policy)
+        case = SheetCase.of(self.records, sheets, measure, self.policy)
+        check_out(case, self.out)
+        return case
 
     def already(self, case: SheetCase) -> Bools:
         """Rows that are printed already, as they are."""
@@ -117,14 +119,12 @@ class Work:
         if worst(reason.verdict for reason in cells) is Verdict.FAIL:
             return cells
         sheets = _printed(case)
-        if case.whole:
-            places = [i for i, s in enumerate(case.system.sheets) if s in sheets]
-            law = judge_by_law(
-                self.records, sheets, printed, places, self.policy,
-                behind=[sheet.name for sheet in sheets], effort=self.effort, clock=self.clock,
-            )  # fmt: skip
-        else:
-            law = "weighted counts are no counts of people"
+        places = [i for i, s in enumerate(case.system.sheets) if s in sheets]
+        law = judge_by_law(
+            self.records.behind(case.cells.measure), sheets, case.people(printed), places,
+            self.policy, behind=[sheet.name for sheet in sheets], effort=self.effort,
+            clock=self.clock,
+        )  # fmt: skip
         if isinstance(law, str):
             return [*cells, *unjudged(sheets, self.policy, law)]
         return joined(law, cells)

@@ -14,6 +14,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.amounts import unit_of
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.look.words import both
 from discreet.sheets.joined import variables_of
@@ -28,7 +29,6 @@ FEW_MEASURES = 16  # among so few
 MOST_MEASURES = 64
 TRIALS = 100  # some of the records are in an equation with few errors
 HOLDS = 0.95  # of the records: an equation with few errors is one
-DECIMALS = range(7)
 CLOSE = 1e-9
 SMALL = 0.1
 NAMED = 3  # equations that a reason spells out
@@ -123,7 +123,7 @@ def _equations(
         text = f"There are {len(measures):,} measures; whether some add up to others is not known."
         yield Tie(tuple(measures), text)
         return
-    units = {one: _unit(amounts[one]) for one in measures}
+    units = {one: unit_of(amounts[one]) for one in measures}
     found: list[frozenset[Measure]] = []
     for part in parts:
         own = {one: part & ~blank[one] for one in measures}
@@ -280,14 +280,6 @@ def _fixed_by(records: Records, sheets: Sequence[Sheet], measure: Measure) -> st
         if 2 * (people > 0).sum() <= len(values) and (low[people > 0] == high[people > 0]).all():
             return name
     return None
-
-
-def _unit(values: Floats) -> float:
-    """The step in which values are given; 0 for fractions."""
-    for decimals in DECIMALS:
-        if np.allclose(values * 10**decimals, np.round(values * 10**decimals), rtol=0, atol=1e-6):
-            return float(10.0**-decimals)
-    return 0.0
 
 
 def _amounts(records: Records, measure: Measure) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.amounts import unit_of
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import InconsistentRelease
@@ -64,22 +65,41 @@ def as_it_is(one: Floats | Behind | None, shape: tuple[int, ...]) -> Bools:
 
 
 def ends(case: SheetCase, out: Out) -> tuple[Floats, Floats]:
-    """Between what all rows of a case lie, by the sheets that are out rounded."""
+    """Between what all rows of a case lie, by the sheets that are out rounded or with gaps."""
     low, high = np.zeros(case.cells.printed), np.full(case.cells.printed, np.inf)
-    for sheet, rows in zip(case.system.sheets, case.system.places, strict=True):
-        one = out.get(sheet.name) if sheet.status is Status.OUT else None
-        if not isinstance(one, Behind):
-            continue
-        at, truth = rows.ravel(), case.values[rows.ravel()]
-        off = (truth < one.low.ravel() - NEAR) | (truth > one.high.ravel() + NEAR)
+    for rows, one in _out_of(case, out):
+        if isinstance(one, Behind):
+            np.maximum.at(low, rows, one.low.ravel())
+            np.minimum.at(high, rows, one.high.ravel())
+        else:
+            gaps = rows[np.isnan(one.ravel())]
+            low[gaps] = np.maximum(low[gaps], np.minimum(case.floor, case.values)[gaps])
+    return low, high
+
+
+def check_out(case: SheetCase, out: Out) -> None:
+    """What is out is of these data: what changed since would be told by the difference."""
+    for rows, one in _out_of(case, out):
+        truth, how = case.values[rows], ""
+        if isinstance(one, Behind):
+            low, high, how = one.low.ravel(), one.high.ravel(), f" by {one.method}"
+        else:
+            half = unit_of(one[~np.isnan(one)]) / 2  # it may be printed with few decimals
+            low, high = one.ravel() - half, one.ravel() + half
+        near = NEAR * np.maximum(1.0, np.abs(truth))
+        off = (truth < low - near) | (truth > high + near)
         if off.any():
             raise InconsistentRelease(
-                f"{case.named(int(at[off][0]))} is out by {one.method}, and is not what these data "
-                "would give; name the data that it was made of."
+                f"{case.named(int(rows[off][0]))} is out{how}, and is not what these data would "
+                "give; name the data that it was made of."
             )
-        np.maximum.at(low, at, one.low.ravel())
-        np.minimum.at(high, at, one.high.ravel())
-    return low, high
+
+
+def _out_of(case: SheetCase, out: Out) -> Iterator[tuple[NDArray[np.int64], Floats | Behind]]:
+    """The rows of each sheet that is out behind a mask, and what is printed there."""
+    for sheet, rows in zip(case.system.sheets, case.system.places, strict=True):
+        if sheet.status is Status.OUT and sheet.name in out:
+            yield rows.ravel(), out[sheet.name]
 
 
 def unknown(out: Out) -> Iterator[Reason]:

@@ -26,6 +26,7 @@ Stretch = Callable[[Moves, int, int, bool, float], None]
 NODES = 100  # of branch and bound, for one end of one target
 PROGRAMS = 40  # large integer programs of one audit
 NEAR = 1e-6
+SMALL = 0.05  # of what is asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +222,7 @@ class _Search:
         asked, whole = self.protection, self.printed.whole
         steps = (Moves.combine, Moves.stretch, Moves.stretch_near, Moves.stretch_whole)
         for step in steps if whole else (Moves.stretch,):
+            beyond = 0.0 if whole else max(0.0, -self._lost(target))
             for goal in range(4):
                 low, high = self._reach(target, who, whole)
                 if self._given(target, low, high):
@@ -228,10 +230,10 @@ class _Search:
                 if self.clock.over():
                     break
                 levels = (
-                    asked.high[target],
-                    asked.low[target],
-                    low + asked.width[target],
-                    high - asked.width[target],
+                    asked.high[target] + beyond,
+                    asked.low[target] - beyond,
+                    low + asked.width[target] + beyond,
+                    high - asked.width[target] - beyond,
                 )
                 self._pull(step, target, who, goal % 2 == 0, float(levels[goal]))
             if self._broken(target, who):
@@ -273,18 +275,27 @@ class _Search:
             low, high = low + ends[0], high + ends[1]
         return low, high
 
+    def _lost(self, target: int) -> float:
+        """What sums of fractions may be off by, if that is little beside what is asked; else less
+        than 0: tables must reach so much further.
+        """
+        asked, lost = self.protection, 10 * self.tables.reduced.slack
+        most = max(abs(asked.high[target]), abs(asked.low[target]), asked.width[target])
+        wide = max(asked.high[target] - asked.low[target], asked.width[target])
+        return -lost if lost > SMALL * wide else max(NEAR * most, lost)
+
     def _given(self, target: int, low: float, high: float, slack: float = 0.0) -> bool:
         asked = self.protection
-        if not self.printed.whole:
-            most = max(abs(asked.high[target]), abs(asked.low[target]), asked.width[target])
-            slack = max(NEAR * most, 10 * self.tables.reduced.slack)
+        slack = slack if self.printed.whole else self._lost(target)
         wide = asked.width[target] <= 0 or high - low >= asked.width[target] - slack
         reach = low <= asked.low[target] + slack and high >= asked.high[target] - slack
         return bool(wide and reach)
 
     def _broken(self, target: int, who: int) -> bool:
         """Do bounds show that no tables are as far apart as asked?"""
-        return not self._given(target, *self._ends(target, who), NEAR)
+        low, high = self._ends(target, who)
+        lost = 0.0 if self.printed.whole else 2 * max(0.0, -self._lost(target))
+        return not self._given(target, low - lost, high + lost, NEAR)
 
     def _ends(self, target: int, who: int) -> tuple[float, float]:
         """Bounds that no table leaves."""
