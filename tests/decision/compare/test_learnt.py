@@ -113,6 +113,45 @@ def test_a_number_with_many_values_is_a_twin_by_its_neighbours():
     assert tried(data.drop(columns="tax"), mask, keys=["income"]).tried[0].risks["identified"] < 0.1
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"method": "noise", "columns": "born", "spread": 1e-6},
+        {"method": "rank-swap", "columns": "born", "window": 0.01},
+        {"method": "pram", "columns": ["place"], "keep": 0.99},
+        {"method": "swap", "block": ["place"], "match": ["sex"], "rate": 0.02},
+    ],
+    ids=str,
+)
+def test_a_twin_that_chance_hardly_changed_gives_it_back(step):
+    rng = np.random.default_rng(9)
+    column = np.ravel(step.get("columns", step.get("block")))[0]
+    key = rng.integers(20, 90 if column == "born" else 50, 150)
+    data = pd.DataFrame({"key": key, "sex": rng.choice([*"abcd"], 150)})
+    data["born"], data["place"] = 2024.0 - data["key"], "p" + data["key"].astype(str)
+    data = data[["key", "sex", column]]
+    recode = {"method": "recode", "columns": ["key"], "levels": {"key": 1}}
+    bare = tried(data[["key", "sex"]], recode, keys=["key", "sex"]).tried[0]
+    both = tried(data, {"name": "x", "chain": [recode, step]}, keys=["key", "sex"]).tried[0]
+    assert bare.risks["identified"] == 0
+    assert both.risks["identified"] > 0.2
+    told = tried(data, {"name": "x", "chain": [recode, step]}, keys=["sex"], sensitive=["key"])
+    right = step["method"] != "rank-swap"  # which moves more than one in ten to a neighbour's
+    assert any("of key" in text for text in told.tried[0].said) is right
+
+
+def test_numbers_that_are_told_by_a_twin_with_little_noise():
+    data = people(300, missing=0).data[["income", "sex"]].assign(tax=lambda d: d["income"] * 0.3)
+    chain = [{"method": "noise", "columns": [c], "spread": s} for c, s in
+             (("income", 0.5), ("tax", 1e-6))]  # fmt: skip
+    assert tried(data, {"name": "x", "chain": chain}, keys=["income"]).tried[0].risks[
+        "identified"
+    ] > 0.9  # fmt: skip
+    chain[1]["spread"] = 0.5
+    found = tried(data, {"name": "x", "chain": chain}, keys=["income"]).tried[0]
+    assert found.risks["identified"] < 0.2
+
+
 def test_what_is_learnt_from_others_is_told_beside_what_is_learnt_from_oneself():
     """In small groups that share a value everybody is told; a model learns it without him."""
     town = np.repeat([f"t{i}" for i in range(30)], 20)

@@ -68,17 +68,17 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         return None
     hidden = {name for key in masked.keys.values() for name in (key.name, *key.joint)}
     guarded = [name for name in (*plan.keys, *plan.sensitive) if name in hidden]
-    columns = {
-        one: _Column.of(file, one, became(file, masked, one))
-        for one in (_released(file, masked) if guarded else ())
-    }
+    columns = dict(_released(file, masked)) if guarded else {}
+    blocks = [(key.name, *key.joint) for key in masked.keys.values() if key.joint]
     keys, sensitive, said = list(plan.keys), list(plan.sensitive), []
     source, released, laws = {}, {}, dict(masked.keys)
     for name in dict.fromkeys(guarded):
-        own = _Column.of(file, name, file.labels(name))
-        shown = {one: column for one, column in columns.items() if one != name}
+        own = _Column.true(file, name)
+        along = {one for block in blocks if name in block for one in block} | {name}
+        shown = {one: column for one, column in columns.items() if one not in along}
         for other in [one for one in shown if name in plan.keys and one not in plan.keys]:
-            share = _share(own.codes, shown[other].classes, own.numbers)
+            true = shown[other] if is_fixed(masked, other) else _Column.true(file, other)
+            share = _share(own.codes, true.classes, own.numbers)
             if share >= NEARLY and other != file.weight:
                 said.append(_sentence(other, name, share))
                 keys.append(other)
@@ -102,11 +102,17 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     )
 
 
-def _released(file: RecordFile, masked: MaskedFile) -> Iterator[str]:
-    """Columns that are released and that chance has not changed."""
-    for name in file.data.columns:
-        if name != file.household and name in masked.data.columns and is_fixed(masked, name):
-            yield str(name)
+def _released(file: RecordFile, masked: MaskedFile) -> Iterator[tuple[str, _Column]]:
+    """Columns as they are released; what chance has changed, as it is shown of each record."""
+    for name in map(str, file.data.columns):
+        if name == file.household or name not in masked.data.columns:
+            continue
+        if is_fixed(masked, name):
+            yield name, _Column.of(file, name, became(file, masked, name))
+            continue
+        values = file.data[name].to_numpy(object, copy=True)
+        values[masked.rows] = masked.data[name].to_numpy(object)
+        yield name, _Column.true(file.with_columns(**{name: values}), name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +140,10 @@ class _Column:
     classes: Ints
     numbers: Floats | None
     plain: Floats | None
+
+    @classmethod
+    def true(cls, file: RecordFile, name: str) -> _Column:
+        return cls.of(file, name, file.labels(name))
 
     @classmethod
     def of(cls, file: RecordFile, name: str, labels: Labels) -> _Column:
