@@ -74,9 +74,8 @@ def encode(
     entry = codebook.entry(name)
     closed = bool(entry.labels) and not entry.open
     listed = not entry.open and MISSING in (entry.labels.values() if entry.labels else carried)
-    labels = [_translate(label(value), entry, codebook) for value in distinct]
+    labels = called(name, distinct, codebook, where)
     if closed:
-        _check_listed(name, labels, entry, where)
         known = list(dict.fromkeys(entry.labels.values()))
     elif entry.labels:
         known = list(dict.fromkeys(_among(labels, distinct, entry)))
@@ -99,6 +98,19 @@ def encode(
     codes = np.array([codes_of.get(text, 0) for text in labels], kind)[index]
     said = (entry.role, entry.sensitive, entry.hierarchy, entry.values)
     return Column(Variable(name, tuple(known), *said), codes, absent)
+
+
+def called(name: str, values: Iterable[Any], codebook: Codebook, where: str) -> list[str]:
+    """What values of a column count as; one that a closed list does not name is refused.
+
+    >>> called("Ill", [0, 1, 9], Codebook.of(missing_values=[9]), "the frame")
+    ['0', '1', '(missing)']
+    """
+    entry = codebook.entry(name)
+    labels = [_translate(label(value), entry, codebook) for value in values]
+    if entry.labels and not entry.open:
+        _check_listed(name, labels, entry, where)
+    return labels
 
 
 def in_order(labels: Iterable[str], values: Sequence[Any] = ()) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
+from discreet.data.codebook import MISSING
+from discreet.data.encode import called
 from discreet.data.reading import PEOPLE, How, Reading
 from discreet.data.roles import check_released
 from discreet.data.source import engine_errors
@@ -25,9 +27,10 @@ def read_file(
     **how: Unpack[How],
 ) -> RecordFile:
     """A file or several, a frame, or a table of a database, with hierarchies and weights of
-    the codebook. What looks like cells is refused unless `records` says that each row is a person,
-    and a category called Total unless `totals` is "keep"; columns that `without` names are left
-    out. `known` are columns that something else speaks of, such as keys.
+    the codebook, and missing where it says so. What looks like cells is refused unless `records`
+    says that each row is a person, and a category called Total unless `totals` is "keep"; columns
+    that `without` names are left out. `known` are columns that something else speaks of, such as
+    keys.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"age": [31, 47, 50], "sex": ["f", "m", "f"]})
@@ -49,8 +52,13 @@ def read_file(
     check_released(source, kept, accepted={*spoken, *aside, *([weight] if weight else [])})
     with engine_errors(source.name):
         frame = source.records.select(*chosen).to_pandas()
-    values = ((name, frame[name].unique().tolist()) for name in kept)
-    check_totals(values, said.totals, source.name, book)
+    known_values = {name: frame[name].unique().tolist() for name in kept}
+    check_totals(known_values.items(), said.totals, source.name, book)
+    for name, values in known_values.items():
+        if book.missing_values or book.entry(name).labels:
+            texts = called(name, values, book, source.name)
+            gone = [one for one, text in zip(values, texts, strict=True) if text == MISSING]
+            frame[name] = frame[name].mask(frame[name].isin(gone))
     hierarchies = {
         name: entry.hierarchy
         for name, entry in book.entries.items()
