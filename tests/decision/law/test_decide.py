@@ -150,3 +150,17 @@ def test_a_rule_whose_work_was_stopped_is_in_doubt_and_has_no_measure():
     assert found.assumptions
     release = Release.margins(table, "A*B + B*C + A*C")
     assert ruling(table, release, policy) is not Verdict.PASS
+
+
+@pytest.mark.parametrize("tables", ["A*B: 0", "B*A: 12; A*B: 0", "A*B: 0; B*A: 12"])
+def test_the_least_of_a_table_is_never_below_that_of_all(tables):
+    """A lower one let a count of 1 pass, also where `published.least` was locked."""
+    table = named(np.array([[1, 60], [35, 40]]))
+    alone = {"attribute.check": False, "small.width": 0, "published.least": 10}
+    found = decide(table, "A*B", Policy.of(alone | {"published.tables": tables}))
+    assert found.verdict is Verdict.FAIL
+    text = rules(found)["published cells"].text
+    assert f"the policy asks for {12 if '12' in tables else 10} or more" in text
+    large = named(np.array([[11, 60], [35, 40]]))
+    found = decide(large, "A*B", Policy.of(alone | {"published.tables": tables}))
+    assert found.verdict is (Verdict.FAIL if "12" in tables else Verdict.PASS)

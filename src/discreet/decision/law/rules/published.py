@@ -37,7 +37,7 @@ class Published:
 
     least: int = key(3, "no published count from 1 to this less 1; 0 or 1 switches it off")
     zeros: bool = key(False, "is a published zero too small as well?")
-    tables: str = key("", "other least counts for some tables: `Sex*Town: 10; Ill: 5`")
+    tables: str = key("", "higher least counts of some tables: `Sex*Town: 10; Ill: 5`")
     thresholds: bool = key(
         False, "are the policy's thresholds public? Then the files of a release may say them"
     )
@@ -82,7 +82,8 @@ def _too_small(rule: Published) -> str:
     said = ["0"] * rule.zeros
     if rule.least > 1:
         said.append(f"from 1 to {rule.least - 1}" if rule.least > 2 else "1")
-    own = " (some tables have a least of their own)" if rule.tables else ""
+    higher = any(least > rule.least for least in least_by_margin(rule.tables).values())
+    own = " (some tables have a least of their own)" if higher else ""
     return f"{' or '.join(said) or 'too small'}{own}"
 
 
@@ -94,8 +95,7 @@ def _low(case: Case) -> list[LowCells]:
 def _single(cells: Cells, case: Case) -> Iterator[LowCells]:
     """What is too small among cells that were published one by one."""
     rule, names = case.policy.published, frozenset(cells.names)
-    special = _least_by_table(rule.tables, case.table.names)
-    least = special.get(names, rule.least)
+    least = _higher_leasts(rule, case.table.names).get(names, rule.least)
     low = (cells.counts < least) & (cells.counts > 0)
     if rule.zeros:
         low |= cells.counts == 0
@@ -106,9 +106,9 @@ def _single(cells: Cells, case: Case) -> Iterator[LowCells]:
 def _of(whole: Table, shown: Table, policy: Policy) -> Iterator[LowCells]:
     """What is too small in a published table, and in tables within it that have their own least."""
     rule = policy.published
-    special = _least_by_table(rule.tables, whole.names)
+    higher = _higher_leasts(rule, whole.names)
     wanted = {frozenset(shown.names): rule.least} | {
-        names: least for names, least in special.items() if names <= set(shown.names)
+        names: least for names, least in higher.items() if names <= set(shown.names)
     }
     for names, least in wanted.items():
         margin = shown.margin([name for name in shown.names if name in names])
@@ -118,22 +118,28 @@ def _of(whole: Table, shown: Table, policy: Policy) -> Iterator[LowCells]:
 
 @cache
 def least_by_margin(text: str) -> dict[tuple[str, ...], int]:
-    """`Sex*Town: 10; Ill: 5` as least counts of margins."""
-    found = {}
+    """`Sex*Town: 10; Ill: 5` as least counts of margins; of two of one margin, the larger."""
+    found: dict[tuple[str, ...], int] = {}
     for entry in filter(None, map(str.strip, text.split(";"))):
         margin, colon, least = entry.rpartition(":")
         if not colon or not least.strip().isdigit():
             raise PolicyError(
                 f"published.tables has {entry!r}; write TABLE: NUMBER, as Sex*Town: 10."
             )
-        found[tuple(name.strip() for name in margin.split("*"))] = int(least)
+        names = tuple(sorted({name.strip() for name in margin.split("*")}))
+        found[names] = max(found.get(names, 0), int(least))
     return found
 
 
-def _least_by_table(text: str, names: tuple[str, ...]) -> dict[frozenset[str], int]:
-    """Those of tables that there can be; `decide` says which other names stand there."""
-    listed = least_by_margin(text).items()
-    return {frozenset(margin): least for margin, least in listed if set(margin) <= set(names)}
+def _higher_leasts(rule: Published, names: tuple[str, ...]) -> dict[frozenset[str], int]:
+    """Those above `published.least`, which none lowers, of tables that there can be; `decide` says
+    which other names stand there.
+    """
+    return {
+        frozenset(margin): least
+        for margin, least in least_by_margin(rule.tables).items()
+        if least > rule.least and set(margin) <= set(names)
+    }
 
 
 def measures(case: Case) -> dict[str, Any]:
@@ -169,9 +175,8 @@ class LowMargins:
 
 def many_tables(tables: ManyTables, found: ManyJudged) -> None:
     rule, names = tables.policy.published, tuple(v.name for v in tables.variables)
-    special = _least_by_table(rule.tables, names)
     wanted = dict.fromkeys(found.top, rule.least)
-    for some, least in special.items():
+    for some, least in _higher_leasts(rule, names).items():
         margin = sum(1 << names.index(name) for name in some)
         if any(margin & ~s == 0 for s in found.top):
             wanted[margin] = least
