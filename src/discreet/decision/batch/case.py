@@ -264,7 +264,9 @@ def _watched(system: System, alone: bool) -> list[Sheet]:
             watch(atoms, True)
     for sheet in system.sheets:
         classes = system.classes(sheet)
-        if not _tells_all(over_joined(sheet, system.joined), classes):
+        if sheet.status is not Status.WATCHED and not _tells_all(
+            over_joined(sheet, system.joined), classes
+        ):
             watch(classes, True)
     return [*found.values()]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
@@ -13,10 +14,11 @@ import numpy as np
 from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.judged import Batch, Blame, Judged, first_reason
-from discreet.decision.batch.measures import doubts, said_of
+from discreet.decision.batch.measures import Tie, doubts, said_of, ties
 from discreet.decision.batch.out import Out, as_it_is, check_out, ends, unknown
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
+from discreet.decision.batch.unions import with_unions
 from discreet.decision.law.assess import provenance_of
 from discreet.decision.law.names import absent, names_in_doubt
 from discreet.decision.law.policy import Policy
@@ -128,6 +130,10 @@ class Judge:
         self._known: dict[tuple[int, ...], Judged] = {}
         self._reasons: dict[tuple[int, ...], list[Reason]] = {}  # of sheets of one measure
 
+    @cached_property
+    def ties(self) -> tuple[Tie, ...]:
+        return tuple(ties(self.records, self.all))
+
     def said(self) -> tuple[str, ...]:
         """What the verdicts rest on."""
         found = []
@@ -162,7 +168,7 @@ class Judge:
             chosen_sheets = [self.all[i] for i in key]
             reasons += unknown(self.out)
             guarded = {m for m, case in self.cases.items() if case.demands}
-            reasons += doubts(self.records, chosen_sheets, guarded)
+            reasons += doubts(self.records, chosen_sheets, guarded, self.ties)
             for found in worlds(self.found, chosen_sheets, hidden_categories(self.policy)):
                 supposed = self._world(found).sheets(key).reasons
                 reasons = stricter(reasons, supposed, found)
@@ -219,6 +225,7 @@ class Judge:
     def _by_cells(self, case: SheetCase, printed: Printed) -> list[Reason]:
         """By the demands on cells."""
         whole = case is self.cases.get(case.cells.measure)  # of all sheets of the measure
+        case, printed = with_unions(case, printed)
         found = case.judge(
             printed, effort=self.effort, seconds=self.clock, looks=self.looks if whole else None
         )

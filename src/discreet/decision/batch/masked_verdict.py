@@ -15,6 +15,7 @@ from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.out import Out, as_it_is, check_out
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
+from discreet.decision.batch.unions import with_unions
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules.categories import NAME as HIDDEN
 from discreet.decision.law.rules.categories import hidden_categories
@@ -112,7 +113,8 @@ class Work:
         printed = masked.printed
         if printed is None:
             return self._perturbed(case, masked)
-        cells = case.judge(printed, effort=self.effort, seconds=self.clock, looks=self.looks)
+        whole, shown = with_unions(case, printed)
+        cells = whole.judge(shown, effort=self.effort, seconds=self.clock, looks=self.looks)
         cells = cells or [Reason("cells", Verdict.PASS, "no cell is one that a rule asks about.")]
         if case.cells.measure.value is not None:
             return cells

@@ -47,13 +47,22 @@ class Tie:
         return frozenset(name for one in self.measures for name in _columns(one))
 
 
-def doubts(records: Records, sheets: Sequence[Sheet], guarded: Collection[Measure]) -> list[Reason]:
-    """A reason to look for every tie that nobody called none.
+def doubts(
+    records: Records,
+    sheets: Sequence[Sheet],
+    guarded: Collection[Measure],
+    known: Iterable[Tie] | None = None,
+) -> list[Reason]:
+    """A reason to look for every tie of measures of the sheets that nobody called none.
 
-    `guarded` are measures with cells that are hidden, or that nobody may work out.
+    `guarded` are measures with cells that are hidden, or that nobody may work out; `known` the ties
+    of these sheets and others, if they were looked for.
     """
     found = []
-    for tie in ties(records, sheets):
+    measures = {_plain(sheet.measure) for sheet in sheets}
+    for tie in ties(records, sheets) if known is None else known:
+        if not measures.issuperset(tie.measures):
+            continue
         if any(tie.columns <= stated for stated in records.independent):
             continue
         if tie.always or any(_plain(one) in map(_plain, guarded) for one in tie.measures):
