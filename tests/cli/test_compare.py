@@ -45,6 +45,15 @@ def run(*arguments):
     return CliRunner().invoke(main, list(arguments))
 
 
+def test_a_cache_grows(folder):
+    """It is read and written: other masks, another codebook or policy go into the same folder."""
+    words = ["compare", "people.csv", "--records", "--masks", "masks.toml", "--cache", "kept"]
+    for act in ("0.5", "0.6"):
+        done = run(*words, "--set", f"masks.act={act}")
+        assert done.exit_code in (0, 1), done.output
+    assert len(list((folder / "kept").iterdir())) == 4
+
+
 def test_compare_chooses_writes_and_shows(folder):
     done = run(
         "compare", "people.csv", "--records", "--masks", "masks.toml", "--set", "masks.limit=0.4",

@@ -44,7 +44,7 @@ def _inputs(ctx: click.Context) -> list[Path]:
     """Whatever an option names that is there."""
     found = []
     for one in ctx.command.params:
-        kept = one.name == "checkpoint"  # a folder of the program's own, read and written
+        kept = one.name in ("checkpoint", "cache")  # the program's own, read and written
         if not (kept or _writes(one) or isinstance(one.type, click.Choice)):
             found += [path for text in _texts(ctx, one) for path in _there(text)]
     return found
