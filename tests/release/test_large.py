@@ -243,6 +243,15 @@ def run(*args, code=0):
     return result.output
 
 
+def test_a_file_of_margins_and_large_cells_is_not_taken_for_margins(tmp_path):
+    file = tmp_path / "f.json"
+    file.write_text(run("frontier", "example:tract", "--beta", "3", "--large", "100", "--json"))
+    for option in ("--release", "--released"):
+        more = ["--release", "Gender"] * (option == "--released")
+        said = run("assess", "example:tract", *more, option, f"@{file}", code=2)
+        assert "every count of 100 or more beside them" in said
+
+
 def test_on_the_command_line():
     table = ("example:tract", "--release", TRACT, "--large", "100")
     found = json.loads(run("bounds", *table, "--cells", "all", "--json"))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import discreet as dc
 from discreet.errors import CodebookError, DataError, FormulaError, InconsistentRelease
 from discreet.release.release import Release
 from discreet.table.load import load
@@ -84,3 +85,33 @@ def test_frames_of_the_release(table):
     frames = Release.margins(table, "Race*Income + Gender").to_frames()
     assert list(frames) == ["Race*Income", "Gender"]
     assert frames["Gender"]["count"].tolist() == [356, 386]
+
+
+def test_what_a_release_tells_beside_its_margins_is_not_lost():
+    """Functions of margins took a release of one published cell, or of large ones, for its margins:
+    PASS where `decide` says FAIL.
+    """
+    table = named(np.array([[[9, 8], [7, 9]], [[8, 9], [9, 1]]]))
+    margins = Release.margins(table, "A")
+    one = margins.publish({"A": 1, "B": 1, "C": 1}, 1)
+    assert dc.decide(table, one).verdict == "FAIL"
+    assert dc.decide(table, "C", released=one).verdict == "FAIL"
+    assert dc.decide(table, "C", released=margins).verdict == "PASS"
+    for told in (one, margins.with_large(table, 8)):
+        joint = dc.bounds(table, told, table.small())
+        assert joint.upper.tolist() == dc.bounds(told, table.small()).upper.tolist()
+        assert str(dc.count(table, told)) == str(dc.count(told))
+        for refused in (
+            lambda told=told: dc.assess(table, told),
+            lambda told=told: dc.assess(table, "C", released=told),
+            lambda told=told: dc.alternatives(table, told),
+            lambda told=told: dc.frontier(table, released=told),
+            lambda told=told: Release.margins(table, told),
+        ):
+            with pytest.raises(FormulaError, match=r"beside them.* use decide\(table, release\)"):
+                refused()
+    with pytest.raises(DataError, match="not that of the table"):
+        dc.decide(named(table.dense() + 1), "C", released=one)
+    with pytest.raises(DataError, match="nobody can have A=1, B=0, which the table does not"):
+        dc.assess(table, margins.impossible({"A": 1, "B": 0}))
+    assert dc.assess(table, margins).verdict == "PASS"

@@ -16,6 +16,7 @@ from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
 from discreet.look.notebook import Rows
 from discreet.look.result import Shown
+from discreet.look.words import plural
 from discreet.release.large import open_to, threshold
 from discreet.table.axes import OverAxes
 from discreet.table.cells import Cells
@@ -134,6 +135,14 @@ class Release(Shown, OverAxes):
             order = np.argsort(keys(codes, [v.size for v in variables]))
             found.append((names, codes[order]))
         return tuple(found)
+
+    @property
+    def beside(self) -> str:
+        """`2 known cells`: what it tells beside its margins and what nobody can have."""
+        told = sum(known.why != STRUCTURAL for known in self.known)
+        if self.ceiling is not None:
+            return f"every count of {self.ceiling + 1:,} or more"
+        return plural(told, "known cell") if told else ""
 
     @cached_property
     def ranges(self) -> tuple[Known, ...]:

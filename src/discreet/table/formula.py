@@ -174,7 +174,17 @@ class Formula(Shown):
 
 
 def as_formula(formula: str | Formula | Iterable[Iterable[str]], names: tuple[str, ...]) -> Formula:
-    """A formula over `names` from text, margins, another formula, or a release."""
+    """A formula over `names` from text, margins, another formula, or a release of margins alone.
+
+    What else a release tells would be lost, and a verdict without it would be too mild.
+    """
+    decision = getattr(formula, "decision", formula)  # of a frontier or an alternative
+    if beside := getattr(getattr(decision, "release", decision), "beside", ""):
+        raise FormulaError(
+            f"margins are taken here, and this release has {beside} beside them, which would be "
+            "left out; use decide(table, release) or bounds(release), which look at all of it, or "
+            "give its margins alone, as release.formula."
+        )
     formula = getattr(formula, "formula", formula)
     if isinstance(formula, str):
         return Formula.parse(formula, names)

@@ -195,6 +195,12 @@ def read_file(path: str, names: Sequence[str]) -> tuple[int, ...]:
     except (ValueError, RecursionError) as error:
         raise FormulaError(f"{where} is not valid JSON ({error}); {_JSON_FORM}") from None
     if isinstance(found, dict):
+        if isinstance(large := found.get("large"), dict):  # of `frontier --large`
+            raise FormulaError(
+                f"{where} has margins and every count of {large.get('least')} or more beside them, "
+                "and only margins are read from a file; these counts would be left out. Give its "
+                f"margins as a formula, and --large {large.get('least')} where there is this option"
+            )
         lists = (found.get(key) for key in ("frontier", "released", "margins"))
         found = next((value for value in lists if isinstance(value, list)), None)
     if not found or not all(

@@ -17,9 +17,9 @@ from discreet.decision.law.verdict import Verdict
 from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.look.result import Unpublished
 from discreet.look.words import shortened
-from discreet.release.doors import of_table
+from discreet.release.doors import margins_alone, of_table
 from discreet.release.release import Release
-from discreet.table.formula import Formula, as_formula
+from discreet.table.formula import Formula
 from discreet.table.lattice import children, count_by_order, maximal
 from discreet.table.table import Table
 from discreet.utility.margins import margin_utility
@@ -92,8 +92,8 @@ def alternatives(
     ['merge Hair to Black; Red or blond', 'leave out Hair*Income, keep Hair + Income']
     """
     policy = policy or Policy()
-    wanted = as_formula(formula, table.names)
-    out = as_formula(released, table.names) if released is not None else None
+    wanted = margins_alone(table, formula)
+    out = margins_alone(table, released) if released is not None else None
     rule = policy.alternatives
     if not rule.seconds:
         return ()

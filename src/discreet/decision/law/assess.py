@@ -21,9 +21,9 @@ from discreet.effort import Clock, Seconds
 from discreet.look.notebook import Item
 from discreet.look.result import Paged
 from discreet.look.words import plural, shortened
-from discreet.release.doors import of_table
+from discreet.release.doors import margins_alone, of_table
 from discreet.release.release import Release
-from discreet.table.formula import Formula, as_formula
+from discreet.table.formula import Formula
 from discreet.table.table import Table
 
 VERSIONED = ("discreet", "numpy", "duckdb", "ibis-framework", "highspy")
@@ -153,8 +153,8 @@ def assess(
     Assessment(PASS: Gender*Income + Race, 0 alternatives)
     """
     policy = policy or Policy()
-    wanted = as_formula(release, table.names)
-    out = as_formula(released, table.names) if released is not None else None
+    wanted = margins_alone(table, release)
+    out = margins_alone(table, released) if released is not None else None
     whole = Clock.of(seconds)
     given: Any = {"released": out, "large": large, "effort": effort}
     decision = decide(table, wanted, policy, **given, seconds=whole)

@@ -18,11 +18,11 @@ from discreet.decision.law.rules import asked
 from discreet.decision.law.supposing import judge_suppositions, suppositions, too_many
 from discreet.decision.law.verdict import Reason, Verdict, weakest, worst
 from discreet.effort import Clock, Effort, Seconds
-from discreet.errors import DataError, PolicyError, Stopped
+from discreet.errors import PolicyError, Stopped
 from discreet.intruder.bounds.result import Rung
 from discreet.look.result import Result
 from discreet.look.words import both, listed
-from discreet.release.doors import of_table
+from discreet.release.doors import check_of, of_table, told_of
 from discreet.release.release import BELOW, Release
 from discreet.table.cells import frame
 from discreet.table.formula import Formula
@@ -139,7 +139,7 @@ def decide(
     release: Release | str | Formula | Iterable[Iterable[str]],
     policy: Policy | None = None,
     *,
-    released: str | Formula | Iterable[Iterable[str]] | None = None,
+    released: Release | str | Formula | Iterable[Iterable[str]] | None = None,
     large: int | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
@@ -214,19 +214,19 @@ def _case(
     table: Table,
     release: Release | str | Formula | Iterable[Iterable[str]],
     policy: Policy,
-    released: str | Formula | Iterable[Iterable[str]] | None,
+    released: Release | str | Formula | Iterable[Iterable[str]] | None,
     large: int | None,
     effort: float,
     seconds: Seconds,
 ) -> Case:
     """The release with all that is out, before the custodian."""
     if isinstance(release, Release):
-        _check_of(table, release)
+        check_of(table, release)
         release = release.excluding(table)
     else:
         release = Release.margins(table, release)
     if released is not None:
-        release = release + Release.margins(table, released)
+        release = release + told_of(table, released)
     if large is not None:
         release = release.with_large(table, large)
     return Case(table, release, policy, Clock.of(seconds), Effort(effort).times)
@@ -326,18 +326,3 @@ def _stated(table: Table) -> Iterator[str]:
         if frozenset(names) not in nested:
             more = f", and {len(group) - 1:,} more of {both(names)}" if len(group) > 1 else ""
             yield f"It is public that nobody can have {spelled(group[0])}{more}."
-
-
-def _check_of(table: Table, release: Release) -> None:
-    """A release of another table cannot be judged by this one."""
-    if release.variables != table.variables:
-        raise DataError(
-            f"the release has the variables {', '.join(release.names)}, the table "
-            f"{', '.join(table.names)}, or their categories differ; release margins of this table."
-        )
-    for margin in release.tables:
-        if margin != table.margin(margin.names):
-            raise DataError(
-                f"the release's {'*'.join(margin.names)} is not that of the table; release margins "
-                "of this table."
-            )
