@@ -17,6 +17,7 @@ from discreet.errors import DataError
 
 Floats = NDArray[np.float64]
 DECIMALS = range(7)
+LARGEST = 1e100  # sums of weighted amounts stay numbers
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
 
 
@@ -77,8 +78,11 @@ def amounts(name: str, column: Any, book: Codebook, where: str) -> Floats:
                 f"column {name!r} of {where} holds {column.type}, and numbers are to be added up; "
                 "name another column, or mend it."
             ) from None
-    if np.isinf(values).any():
-        raise DataError(f"column {name!r} of {where} has a number that is endless; mend it.")
+    if (values > LARGEST).any():
+        raise DataError(
+            f"column {name!r} of {where} has the value {np.nanmax(values):g}, which is no amount; "
+            "mend it."
+        )
     if (values < 0).any():
         raise DataError(
             f"column {name!r} of {where} has the value {values[values < 0][0]:g}, and the rules "

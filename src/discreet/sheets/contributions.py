@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DataError
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure
 from discreet.sheets.system import System
@@ -63,8 +62,6 @@ class Contributions:
         openly = open_columns(system)
         values = np.concatenate([system.sums @ fine, fine[openly]])
         cells = len(values)
-        if not np.isfinite(values).all():
-            raise DataError(f"the {measure} is beyond what a number can be; give it in thousands.")
         if measure.value is None and measure.holding is None:
             there = np.where(records.without(measure), 0, records.people)
             people = system.fine(records.codes, there)

@@ -1,0 +1,255 @@
+"""What no table prints and somebody can work out: beside filters, below tables, in hidden lines."""
+
+import dataclasses
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from discreet.data.codebook import Codebook
+from discreet.decision.batch.judge import judge_batch
+from discreet.decision.batch.masking import mask
+from discreet.decision.batch.measures import ties
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.verdict import Verdict
+from discreet.errors import DataError, InconsistentRelease
+from discreet.sheets.grouping import Grouping
+from discreet.sheets.records import Records
+from discreet.sheets.sheet import COUNT, Measure, Sheet, Status
+from discreet.table.microdata import Microdata
+
+PASS, REVIEW, FAIL = Verdict.PASS, Verdict.REVIEW, Verdict.FAIL
+V = Measure("V")
+HIDDEN = Policy.of({"categories.hidden": "Sector=Z", "attribute.check": False})
+
+
+def read(frame, measures=(V,), book=None, **how):
+    people = Microdata.read(frame, records=True, codebook=Codebook.of(book) if book else None)
+    aside = {name for one in measures for name in one.columns}
+    names = [name for name in frame.columns if name not in aside]
+    return Records.read(people, variables=names, measures=measures, **how)
+
+
+def sheet(records, *names, measure=V, where=None, left=(), **more):
+    """A table with totals; of `where` one category, without the lines `left` out."""
+    lines = [Grouping.of(records.variable(name)) for name in names]
+    shown = [g.keep([label for label in g.labels if label not in left]) for g in lines]
+    only = [Grouping.only(records.variable(n), [c]) for n, c in (where or {}).items()]
+    name = f"{'*'.join(names)} {where or ''} {measure}"
+    return Sheet(name, tuple(shown), measure, where=tuple(only), **more)
+
+
+def even(times=6, **domains):
+    """So many people of each combination, with a value that differs."""
+    rows = [row for row in product(*domains.values()) for _ in range(times)]
+    values = 60.0 + np.arange(len(rows)) % 81
+    return pd.DataFrame(rows, columns=[*domains]).assign(V=values)
+
+
+def alone(frame, here, **values):
+    """Only the first record that is here stays, with other values."""
+    frame = frame[~here | ~here.duplicated()].copy()
+    for name, value in values.items():
+        frame.loc[here[here].index[0], name] = value
+    return frame.reset_index(drop=True)
+
+
+@pytest.mark.parametrize("measure", [V, COUNT])
+def test_a_cell_outside_of_a_filter_is_guarded_though_a_third_table_splits_it(measure):
+    frame = even(Sector="AC", Region="NSW", Legal=["q1", "q2"])
+    for legal in ("q1", "q2"):
+        frame = alone(frame, frame.Sector + frame.Region + frame.Legal == f"CN{legal}")
+    records = read(frame, [measure])
+    a = {"Sector": "A"}
+    sheets = [
+        sheet(records, "Region", "Legal", measure=measure),
+        sheet(records, "Region", measure=measure, where=a),
+        sheet(records, "Legal", measure=measure, where=a),
+    ]
+    policy = Policy.of({"small.most": 4, "published.least": 5})
+    for some in (sheets[:2], sheets):
+        found = judge_batch(records, some, policy).together
+        assert found.verdict is FAIL
+        assert "which no table prints" in found.reasons[0].text
+    made = mask(records, sheets, policy)
+    assert made.hidden
+    assert made.verdict is not FAIL
+
+
+def test_who_is_alone_below_the_tables_is_an_intruder():
+    """One degree of freedom is left: 300 tells 290."""
+    frame = even(Sector="AB", Region="NS", Legal=["q1", "q2"])
+    for where, value in (("ANq1", 300.0), ("BSq1", 290.0)):
+        frame = alone(frame, frame.Sector + frame.Region + frame.Legal == where, V=value)
+    records = read(frame)
+    pairs = (("Sector", "Region"), ("Sector", "Legal"), ("Region", "Legal"))
+    sheets = [sheet(records, *pair) for pair in pairs]
+    assert judge_batch(records, sheets).together.verdict is FAIL
+    assert mask(records, sheets).hidden
+    assert judge_batch(records, sheets, Policy.of({"contributors.alone": False})).verdict is PASS
+
+
+def test_one_owner_of_several_hidden_cells_of_a_row_is_told_their_sum():
+    frame = even(Sector=["cars", "tools", "food"], Region="NSEW")
+    frame["Owner"] = [f"o{i}" for i in range(len(frame))]
+    for region, value in (("N", 500.0), ("S", 480.0)):
+        frame = alone(frame, frame.Sector + frame.Region == f"cars{region}", V=value, Owner="H1")
+    owned = Measure("V", holding="Owner")
+    records = read(frame, [owned])
+    made = mask(records, [sheet(records, "Sector", "Region", measure=owned)])
+    assert made.verdict is FAIL
+    assert "N + S, which no table prints, follows" in made.judged.reasons[0].text
+    apart = read(frame.assign(Owner=[f"o{i}" for i in range(len(frame))]), [owned])
+    again = mask(apart, [sheet(apart, "Sector", "Region", measure=owned)])
+    assert again.verdict is PASS
+
+
+def test_a_sheets_own_least_is_for_zeros_too():
+    frame = even(5, Sector="AB", Region="NS")
+    frame.loc[(frame.Sector == "A") & (frame.Region == "N"), "V"] = 0.0
+    records = read(frame)
+    for least, verdict in ((10, FAIL), (0, PASS)):
+        one = sheet(records, "Sector", "Region", options={"least": least})
+        found = judge_batch(records, [one]).together
+        assert any(r.rule == "zeros" for r in found.reasons) == (verdict is FAIL)
+
+
+@pytest.mark.parametrize("method", ["round", "perturb", "cell-key"])
+def test_no_mask_prints_a_line_of_a_hidden_category(method):
+    records = read(even(30, Sector="ABCZ", Region="NSE"), [COUNT])
+    sheets = [sheet(records, "Sector", "Region", measure=COUNT)]
+    if method == "perturb":
+        sheets.append(sheet(records, "Region", measure=COUNT, status=Status.OUT))
+    made = mask(records, sheets, HIDDEN, method=method)
+    assert made.verdict is FAIL
+    assert "is printed" in made.judged.reasons[0].text
+
+
+@pytest.mark.parametrize("measure", [V, COUNT, Measure(weight="W"), Measure("V", weight="W")])
+def test_a_hidden_category_that_follows_from_lines_left_out(measure):
+    frame = even(30, Sector="ABCZ", Region="NSE").assign(W=3.5)
+    records = read(frame, [measure])
+    one = sheet(records, "Sector", "Region", measure=measure, left=["Z"])
+    assert judge_batch(records, [one], HIDDEN).verdict is FAIL
+    made = mask(records, [one], HIDDEN)
+    assert made.hidden
+    assert made.verdict is not FAIL
+
+
+@pytest.mark.parametrize("book", [None, {"Town": {"within": "Region"}}])
+@pytest.mark.parametrize("measure", [V, COUNT])
+def test_a_coarser_line_of_hidden_people_alone(book, measure):
+    frame = even(20, Town="ABZ", Sex="fm")
+    frame["Region"] = np.where(frame.Town == "Z", "R2", "R1")
+    records = read(frame, [measure], book)
+    policy = Policy.of({"categories.hidden": "Town=Z", "attribute.check": False})
+    found = judge_batch(records, [sheet(records, "Region", measure=measure)], policy)
+    assert found.verdict is FAIL
+    few = dataclasses.replace(records, unread=frozenset({"Town"}))
+    assert judge_batch(few, [sheet(few, "Sex", measure=measure)], policy).verdict is REVIEW
+
+
+@pytest.mark.parametrize("size", [1e9, 1e10, 1e13])
+def test_sums_of_large_numbers_do_not_prove_that_a_small_one_is_open(size):
+    rows = [(s, r, size + i) for s in "ABC" for r in "NS" for i in range(5)]
+    rows += [("D", "N", 50.0), ("D", "N", 40.0), *(("D", "S", 60.0 + 10 * i) for i in range(4))]
+    records = read(pd.DataFrame(rows, columns=["Sector", "Region", "V"]))
+    found = judge_batch(records, [sheet(records, "Sector", "Region", left=["D"])])
+    assert found.verdict is (FAIL if size < 1e10 else REVIEW)
+
+
+def test_what_is_no_amount_is_refused():
+    frame = even(Sector="AB")
+    frame.loc[:1, "V"] = 1e308
+    with pytest.raises(DataError, match="no amount"):
+        read(frame)
+
+
+def test_what_is_out_must_be_of_these_data():
+    frame = even(Sector="AB", Region="NS")
+    records = read(frame)
+    wanted, out = sheet(records, "Sector"), sheet(records, "Region", status=Status.OUT)
+    region = frame.groupby("Region").V.sum()
+    values = np.array([frame.V.sum(), region["N"], region["S"]])
+    assert judge_batch(records, [wanted, out], out={out.name: values}).verdict is PASS
+    values[1] += 1
+    for judge in (judge_batch, mask):
+        with pytest.raises(InconsistentRelease, match=r"N of table Region .* is out, and is not"):
+            judge(records, [wanted, out], out={out.name: values})
+
+
+def test_a_gap_of_an_earlier_release_stays_one_or_more_behind_a_second_mask():
+    cells = {"AN": 6, "AS": 4, "BN": 3, "BS": 2, "CN": 2, "CS": 1}
+    rows = [tuple(at) for at, many in cells.items() for _ in range(many)]
+    records = read(pd.DataFrame(rows, columns=["P", "Q"]), [COUNT])
+    wanted = sheet(records, "P", "Q", measure=COUNT)
+    out = dataclasses.replace(wanted, name="out", status=Status.OUT)
+    x = np.nan
+    printed = np.array([[18, 11, 7], [x, 6, x], [5, x, x], [x, x, x]])
+    policy = Policy.of({"attribute.check": False})
+    for seed in range(8):
+        made = mask(records, [wanted, out], policy, method="round", out={"out": printed},
+                    base=5, kind="controlled", seed=seed)  # fmt: skip
+        (_, values), known = made.shown()[0], made.masked[0].printed
+        low, high = np.maximum(0, values - 4), values + 4
+        low, high = (
+            np.where(np.isnan(printed), np.maximum(low, 1), printed),
+            np.where(np.isnan(printed), high, printed),
+        )
+        fits = [
+            (b, c)
+            for b in range(1, 5)
+            for c in range(1, 8)
+            for a in range(1, 12)
+            if (full := np.array([[6, a], [5 - b, b], [5 - c, c]])).min() > 0
+            and full[:, 1].sum() == 7 and full[:, 0].sum() == 11
+            and (low[1:, 1:] <= full).all() and (full <= high[1:, 1:]).all()
+        ]  # fmt: skip
+        widths = np.ptp(np.array(fits), axis=0)
+        assert known is not None
+        if (widths < policy.small.width).any():
+            assert made.verdict is not PASS
+
+
+def test_equations_of_any_number_of_measures():
+    rng = np.random.default_rng(1)
+    frame = even(20, Sector="ABCD", Region="NS")
+    parts = ["Qa", "Qb", "Qc", "Qd", "Qe"]
+    frame[parts] = rng.lognormal(4, 1, (len(frame), 5)).round(2)
+    frame["All"] = frame[parts].sum(axis=1).round(2)
+    frame["Net"], frame["Alone"] = frame.V, rng.lognormal(4, 1, len(frame)).round(2)
+    frame["Gross"] = (1.2 * frame.V).round(2)
+    frame.loc[3, ["All", "Gross"]] += 5  # one exception
+    frame["Own"] = np.where(frame.Sector == "A", frame.Qa + frame.Alone, 7 * frame.Qb**0.5)
+
+    def found(*names, **how):
+        measures = [Measure(name) for name in names]
+        records = read(frame[["Sector", "Region", *names]], measures)
+        tables = [sheet(records, "Region", measure=one, **how) for one in measures]
+        return [{str(one.value) for one in tie.measures} for tie in ties(records, tables)]
+
+    assert found(*parts, "All", "Alone") == [{*parts, "All"}]
+    assert found(*parts, "Alone") == []
+    assert found("Net", "Gross") == [{"Net", "Gross"}]
+    assert found("Own", "Qa", "Alone") == []
+    assert found("Own", "Qa", "Alone", where={"Sector": "A"}) == [{"Own", "Qa", "Alone"}]
+    few = frame[:5]
+    frame = few
+    assert found(*parts, "Alone") == [{*parts, "Alone"}]  # too few records to see
+
+
+def test_a_drawn_table_keeps_no_zero_that_was_only_found():
+    """All of Ash are ill; who reads that in the drawn table has it from the data."""
+    rows = [("Ash", "yes")] * 83 + [("Birch", "yes")] * 80 + [("Birch", "no")] * 164
+    frame = pd.DataFrame(rows, columns=["Town", "Ill"])
+
+    def drawn(**how):
+        records = read(frame, [COUNT], **how)
+        out = [sheet(records, n, measure=COUNT, status=Status.OUT) for n in ("Town", "Ill")]
+        made = mask(records, [sheet(records, "Town", "Ill", measure=COUNT), *out], method="perturb")
+        ((own, values),) = made.shown()
+        return dict(zip(own.labels(), values.ravel().tolist(), strict=True))["Ash", "no"]
+
+    assert drawn() > 0
+    assert drawn(impossible=[{"Town": "Ash", "Ill": "no"}]) == 0
