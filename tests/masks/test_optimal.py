@@ -6,7 +6,10 @@ import pytest
 from discreet.errors import DataError
 from discreet.intruder.sums.protection import Protection
 from discreet.masks.suppress.optimal import optimal
-from sumcases import counted, crossed, two_codings
+from discreet.sheets.grouping import Grouping
+from discreet.sheets.sheet import Sheet
+from discreet.sheets.system import System
+from sumcases import counted, crossed, two_codings, variables
 from suppressioncases import COSTS, compare, problem, protects
 
 
@@ -34,6 +37,27 @@ def test_fine_cells_that_no_sheet_prints():
             fewer = found.hidden.copy()
             fewer[other] = False
             assert not protects(system, values, fewer, asked, 0)
+
+
+def test_a_fine_cell_in_no_printed_sum_rises_without_limit():
+    """Its line and its column are left out, and so are the totals: only its fall is asked about."""
+    a, b = variables(3, 2)
+    left = Grouping.cut(a, {"A1": ["A1"], "A2": ["A2"]}, total=False)
+    other = Grouping.cut(b, {"B1": ["B1"]}, total=False)
+    first = Sheet("1", (left, Grouping.of(b)))
+    system = System.of([first, Sheet("2", (Grouping.of(a), other))])
+    fine, values = counted(system, np.random.default_rng(5), mean=9.0)
+    open_ = np.bincount(system.sums.indices, minlength=system.columns) == 0
+    assert open_.sum() == 1
+    bare = system.cells + int(np.argmax(open_))
+    row = int(system.places[0][0, 1])
+    primary = np.arange(system.cells) == row
+    asked = Protection.widths([row, bare], [values[row], fine[open_][0]], [3, 3])
+    found = optimal(system, values, primary, asked)
+    alone = optimal(system, values, primary, asked.take([0]))
+    assert found.gap == 0
+    assert found.cost == alone.cost
+    assert (found.hidden == alone.hidden).all()
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e7])

@@ -51,7 +51,9 @@ class Attacker:
     depend on x, the maximum at any x is at most (a (ceiling - v) + b (v - floor)) x + g x0, and
     equal at this x. So the target rises by `need` only if weights @ x >= need - g x0, where no
     weight needs to pass the right side as x is 0 or 1 (Fischetti & Salazar 2001). For a width the
-    two sides are added. Fine cells that no sheet prints are in it by g alone.
+    two sides are added. Fine cells that no sheet prints are in it by g alone; those that are in no
+    printed sum at all rise without limit, so they end at u, above all that is asked, and with
+    h >= 0 of z <= u the maximum has h u besides.
     """
 
     def __init__(
@@ -77,6 +79,8 @@ class Attacker:
         rise = np.minimum(np.broadcast_to(ceiling, values.shape) - values, far)
         self.rise = np.maximum(rise, 0.0) / self.unit
         self.first = first / self.unit
+        covered = np.bincount(system.sums.indices, minlength=system.columns) > 0
+        self.room = np.where(covered, 0.0, far / self.unit)  # of what nothing else ends
         self.rows = system.cells
         zero = np.zeros(self.rows + system.agree.shape[0])
         matrix = csr_matrix(vstack([system.sums, system.agree], format="csr"))
@@ -84,6 +88,7 @@ class Attacker:
             system.columns,
             Sums.of(matrix, zero, zero),
             lower=-self.first,
+            upper=np.where(covered, np.inf, self.room),
             primal=True,
             presolve=False,
             duals=True,
@@ -141,6 +146,7 @@ class Attacker:
         dual = found.duals[: self.rows]
         weights = np.where(dual > 0, dual * self.fall, -dual * self.rise)
         rest = float(np.maximum(found.reduced, 0.0) @ self.first)
+        rest += float(np.maximum(-found.reduced, 0.0) @ self.room)
         return Side(-found.bound, weights, rest, float(weights @ self.pattern) + rest)
 
     @property
