@@ -253,3 +253,54 @@ def test_a_drawn_table_keeps_no_zero_that_was_only_found():
 
     assert drawn() > 0
     assert drawn(impossible=[{"Town": "Ash", "Ill": "no"}]) == 0
+
+
+def test_weighted_counts_are_judged_by_the_people_behind_them():
+    """Each person stands for 50: a printed 100 is a count of two."""
+    frame = even(20, Town="AB", Ill=["yes", "no"]).assign(W=50.0)
+    few = (frame.Town == "A") & (frame.Ill == "yes")
+    frame = frame[~few | (few.cumsum() <= 2)]
+    weighted = Measure(weight="W")
+    records = read(frame, [weighted])
+    one = sheet(records, "Town", "Ill", measure=weighted)
+    found = judge_batch(records, [one])
+    assert found.verdict is FAIL
+    assert mask(records, [one]).hidden
+    none = read(frame.assign(W=frame.W.where(~few, 0.0)), [weighted])  # they are in no cell
+    attribute = Policy.of({"attribute.check": False})
+    assert judge_batch(none, [sheet(none, "Town", "Ill", measure=weighted)], attribute).verdict is (
+        PASS
+    )
+
+
+def test_a_least_of_one_margin_is_for_its_cells_in_every_table():
+    records = read(even(12, Town="AB", Sex="fm"), [COUNT])
+    for text, verdict in (("Town*Sex: 20", FAIL), ("Town: 20", PASS), ("Town: 40", FAIL)):
+        policy = Policy.of({"published.tables": text, "attribute.check": False})
+        found = judge_batch(records, [sheet(records, "Sex", "Town", measure=COUNT)], policy)
+        assert found.verdict is verdict
+    only = sheet(records, "Sex", measure=COUNT, where={"Town": "A"})
+    policy = Policy.of({"published.tables": "Town*Sex: 20", "attribute.check": False})
+    assert judge_batch(records, [only], policy).verdict is FAIL
+
+
+def test_pairs_that_are_stated_in_part_are_still_looked_at():
+    """Of two empty pairs one is stated; the other one tells as much as before."""
+    frame = even(20, Age50=["<50", "50+"], Age51=["<51", "51+"], Region="NS")
+    frame = frame[(frame.Age50 == "50+") | (frame.Age51 == "<51")]
+    odd = (frame.Age50 == "50+") & (frame.Age51 == "<51")
+    frame = frame[~odd | (odd & ~frame.duplicated(["Age50", "Age51", "Region"]))]
+    records = read(frame, [COUNT], impossible=[{"Age50": "<50", "Age51": "51+"}])
+    pairs = [sheet(records, "Age50", "Region", measure=COUNT),
+             sheet(records, "Age51", "Region", measure=COUNT)]  # fmt: skip
+    assert judge_batch(records, pairs).verdict is FAIL
+    assert judge_batch(read(frame, [COUNT]), pairs).verdict is not PASS
+
+
+def test_a_category_that_is_called_like_a_class_of_others():
+    frame = even(20, Town=["A", "B", "A or B"], Sex="fm")
+    records = read(frame, [COUNT])
+    town = records.variable("Town")
+    cut = Grouping.cut(town, {"some": ["A", "B"], "rest": ["A or B"]})
+    one = Sheet("1", (cut, Grouping.of(records.variable("Sex"))))
+    assert judge_batch(records, [one], Policy.of({"attribute.check": False})).verdict is PASS

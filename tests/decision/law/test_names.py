@@ -81,3 +81,48 @@ def test_an_offer_that_merges_a_hidden_category_is_no_doubt():
     merged = {"Sex": {"f": "f", "m": "m or unknown", "unknown": "m or unknown"}}
     found = decide_merged(TABLE, as_formula("Sex*Town", TABLE.names), merged, policy)
     assert found.verdict is Verdict.PASS
+
+
+def three_towns():
+    counts = [[[40, 0], [30, 0], [0, 20]], [[50, 0], [60, 0], [0, 30]]]
+    return Table.of(np.array(counts), Sex="mf", Town="ABZ", Region=["R1", "R2"])
+
+
+def test_a_line_in_which_everybody_has_a_hidden_category_is_one_of_it():
+    """R2 is Z alone: as somebody stated, or as the data look."""
+    table, policy = three_towns(), Policy.of(PLAIN | {"categories.hidden": "Town=Z"})
+    stated = table.excluding([{"Town": ["A", "B"], "Region": "R2"}, {"Town": "Z", "Region": "R1"}])
+    assert decide(stated, "Region", policy).verdict is Verdict.FAIL
+    assert decide(stated, "Sex", policy).verdict is Verdict.PASS
+    beyond = stated.beside("Region", "Country", {"R1": "C1", "R2": "C2"})
+    assert decide(beyond, "Country", policy).verdict is Verdict.FAIL  # Town in Region in Country
+    assert decide(table, "Region", policy).verdict is Verdict.PASS  # anybody may live there
+
+
+def test_no_offer_shows_a_hidden_category_under_a_groups_name(tmp_path):
+    lines = ["Sex,Town,n", "m,A,40", "f,A,50", "m,B,1", "f,B,60", "m,Z,20", "f,Z,30"]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    groups = '{A = "Big", B = "Big", Z = "Rest"}'
+    (tmp_path / "b.toml").write_text(f"[variables.Town]\nhierarchy = {groups}\n")
+    (tmp_path / "p.toml").write_text('[categories]\nhidden = "Town=Z"\n')
+    data = [str(tmp_path / "t.csv"), "--count", "n", "--codebook", str(tmp_path / "b.toml")]
+    for how in (["--policy", str(tmp_path / "p.toml")], ["--set", "categories.hidden=Town=Z"]):
+        found = CliRunner().invoke(main, ["assess", *data, "--release", "Sex*Town", *how])
+        assert found.exit_code == 1, found.output
+        assert "leave out Sex*Town" in found.output
+        assert "merge Town" not in found.output
+
+
+@pytest.mark.parametrize("command", ["assess", "mask"])
+def test_what_is_hidden_is_read_though_no_table_has_it(command, tmp_path):
+    rows = [(t, r) for t, r, n in (("A", "R1", 90), ("B", "R1", 90), ("Z", "R2", 50))
+            for _ in range(n)]  # fmt: skip
+    text = "\n".join(["Town,Region", *(f"{t},{r}" for t, r in rows)])
+    (tmp_path / "p.csv").write_text(text)
+    (tmp_path / "t.txt").write_text("Region\n")
+    words = [command, str(tmp_path / "p.csv"), "--tables", str(tmp_path / "t.txt")]
+    found = CliRunner().invoke(main, [*words, "--set", "categories.hidden=Town=Z"])
+    if command == "assess":
+        assert (found.exit_code, "not to be shown" in found.output) == (1, True), found.output
+    else:
+        assert (found.exit_code, "2 cells hidden" in found.output) == (0, True), found.output
