@@ -304,3 +304,14 @@ def test_a_category_that_is_called_like_a_class_of_others():
     cut = Grouping.cut(town, {"some": ["A", "B"], "rest": ["A or B"]})
     one = Sheet("1", (cut, Grouping.of(records.variable("Sex"))))
     assert judge_batch(records, [one], Policy.of({"attribute.check": False})).verdict is PASS
+
+
+def test_merged_tables_guard_who_is_in_the_original_cells():
+    """North is 1 in Ash and 3 in Birch: 4 tells that Ash has 0 to 4."""
+    frame = pd.DataFrame({"Town": [*"A" * 1, *"B" * 3, *"C" * 20, *"D" * 30]})
+    groups = {"A": "North", "B": "North", "C": "South", "D": "South"}
+    records = read(frame, [COUNT], {"Town": {"hierarchy": groups, "role": "identifying"}})
+    for width, cells in ((3, 3), (5, 1)):
+        policy = Policy.of({"small.width": width})
+        made = mask(records, [sheet(records, "Town", measure=COUNT)], policy, method="merge")
+        assert (made.verdict, made.shown()[0][1].size) == (PASS, cells)

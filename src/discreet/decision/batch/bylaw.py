@@ -34,14 +34,16 @@ def judge_by_law(
     policy: Policy,
     *,
     behind: Iterable[str] = (),
+    detail: Sequence[Sheet] = (),
     effort: float,
     clock: Clock,
 ) -> tuple[Reason, ...] | str:
     """What `decide` says of what some sheets show; or why it cannot be asked.
 
     `places` are those of the sheets in the system of `printed`, `behind` names those behind a mask.
+    The law guards all that sheets in `detail` show, too.
     """
-    coded = Coded.of(records, sheets)
+    coded = Coded.of(records, [*sheets, *detail])
     margins = [coded.margin(sheet) for sheet in sheets]
     total = True
     if all(map(exact, sheets)) and not {*behind} & {sheet.name for sheet in sheets}:

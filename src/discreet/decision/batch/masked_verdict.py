@@ -36,7 +36,8 @@ class Work:
     """What a mask is made of and judged by.
 
     `records` are those where what was `found` is known to everybody, so that a mask holds against
-    an intruder who knows it; `stated` are those where it is not.
+    an intruder who knows it; `stated` are those where it is not. `detail` are sheets before their
+    lines were merged: who is in a cell of them is guarded as before.
     """
 
     records: Records
@@ -48,6 +49,7 @@ class Work:
     effort: float
     clock: Clock
     looks: list[Looked] = field(default_factory=list)
+    detail: tuple[Sheet, ...] = ()
 
     @classmethod
     def of(
@@ -124,8 +126,8 @@ class Work:
         places = [i for i, s in enumerate(case.system.sheets) if s in sheets]
         law = judge_by_law(
             self.records.behind(case.cells.measure), sheets, case.people(printed), places,
-            self.policy, behind=[sheet.name for sheet in sheets], effort=self.effort,
-            clock=self.clock,
+            self.policy, behind=[sheet.name for sheet in sheets], detail=self.detail,
+            effort=self.effort, clock=self.clock,
         )  # fmt: skip
         if isinstance(law, str):
             return [*cells, *unjudged(sheets, self.policy, law)]

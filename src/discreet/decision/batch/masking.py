@@ -149,7 +149,8 @@ def _made(
     refused: Unprotectable | None = None
     depends = method == "suppress" and bool(work.found)
     for records in (work.records, work.stated)[: 1 + depends]:
-        own = dataclasses.replace(work, records=records, looks=[])
+        detail = tuple(sheets) if method == "merge" else ()
+        own = dataclasses.replace(work, records=records, looks=[], detail=detail)
         try:
             case, masked = MAKERS[method](own, sheets, measure, **options)
         except Unprotectable as error:
