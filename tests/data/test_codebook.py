@@ -3,6 +3,7 @@ import pytest
 from discreet.data.codebook import MISSING, Codebook, Missing, Role, Variable
 from discreet.data.hierarchy import Hierarchy
 from discreet.errors import CodebookError
+from discreet.table.load import load
 
 BOOK = """
 missing = "drop"
@@ -141,7 +142,7 @@ def test_what_is_not_said_is_taken_for_the_worst(role):
 
 def test_the_sensitive_categories_of_a_variable():
     labels = ("none", "flu", "HIV")
-    assert Variable("A", labels, Role.NEITHER, ("HIV",)).sensitive_codes == ()
+    assert Variable("A", labels, Role.NEITHER).sensitive_codes == ()
     assert Variable("A", labels, Role.SENSITIVE).sensitive_codes == (0, 1, 2)
     assert Variable("A", labels, Role.BOTH, ("HIV",)).sensitive_codes == (2,)
 
@@ -194,3 +195,18 @@ def test_a_wrong_hierarchy_is_refused(tmp_path):
     (tmp_path / "tree.csv").write_bytes(b"code,parent\n\xe9,y\n")
     with pytest.raises(CodebookError, match=r"tree.csv' is not UTF-8"):
         Hierarchy.read(tmp_path / "tree.csv")
+
+
+@pytest.mark.parametrize("role", ["identifying", "neither"])
+def test_sensitive_categories_are_of_a_sensitive_variable(role):
+    """They were left aside, and everybody in a town could be shown to have one."""
+    wanted = {"identifying": "both", "neither": "sensitive"}[role]
+    said = f"'Ill' has the role '{role}', and 'yes' of it .* Give it the role '{wanted}'"
+    with pytest.raises(CodebookError, match=said):
+        Codebook.of({"Ill": {"role": role, "sensitive": ["yes"]}})
+    with pytest.raises(CodebookError, match=said):
+        Variable("Ill", ("no", "yes"), Role(role), ("yes",))
+    documented = Codebook.of({"Ill": {"sensitive": ["yes"]}})
+    book = Codebook.of({"Ill": {"role": role}}).over(documented)
+    with pytest.raises(CodebookError, match=said):
+        load({"Ill": ["yes", "no"] * 9}, codebook=book)

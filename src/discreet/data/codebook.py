@@ -19,7 +19,7 @@ from discreet.data.impossible import Impossible
 from discreet.data.values import as_range
 from discreet.data.variable import Role as Role
 from discreet.data.variable import Variable as Variable
-from discreet.data.variable import first_twice
+from discreet.data.variable import check_sensitive, first_twice
 from discreet.errors import CodebookError, DataError
 from discreet.look.notebook import Rows
 from discreet.look.result import Shown
@@ -304,6 +304,7 @@ def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
     if role not in tuple(Role):
         raise CodebookError(f"role = {role!r} of {name!r} must be one of {', '.join(Role)}.")
     sensitive = _texts(f"sensitive of {name!r}", content.get("sensitive", ()))
+    check_sensitive(name, Role(role), sensitive)
     tree = content.get("hierarchy")
     if isinstance(tree, str | Path):
         tree = Hierarchy.read(folder / tree)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -72,6 +72,7 @@ class Variable(Shown):
                 f"{min(strange)!r} is called sensitive but is no category of {self.name!r}; "
                 f"it has {', '.join(self.categories[:10])}."
             )
+        check_sensitive(self.name, self.role, self.sensitive)
 
     def _shown_rows(self, most: int) -> Rows:
         shown = self.categories[:most]
@@ -114,6 +115,17 @@ class Variable(Shown):
         alone = {name for name in kept if named.count(name) == 1 and name in self.categories}
         values = tuple(each for each in self.values if each[0] in alone)
         return dataclasses.replace(self, categories=kept, sensitive=sensitive, values=values)
+
+
+def check_sensitive(name: str, role: Role, sensitive: Sequence[str]) -> None:
+    """Sensitive categories are of a variable that is sensitive: else nothing would guard them."""
+    if sensitive and not role.is_sensitive:
+        also = Role.BOTH if role.identifies else Role.SENSITIVE
+        raise CodebookError(
+            f"{name!r} has the role {role.value!r}, and {sensitive[0]!r} of it is called "
+            f"sensitive; both cannot be. Give it the role {also.value!r}, or take its sensitive "
+            "categories out."
+        )
 
 
 def first_twice(values: Iterable[str]) -> str | None:
