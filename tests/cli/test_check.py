@@ -16,12 +16,14 @@ from discreet.decision.batch.masking import mask
 from discreet.decision.law.verdict import Verdict
 from discreet.errors import DataError
 from discreet.look.pages import PAGES
+from discreet.masks.masked import Masked
+from discreet.release.printed import Printed
 from discreet.report.checked import check, checked_page, values_from
 from discreet.report.written import write
 from discreet.report.written.documents import as_bytes
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.reading import formula_sheets
-from discreet.sheets.sheet import Sheet
+from discreet.sheets.sheet import Measure, Sheet
 from discreet.sheets.system import System
 from discreet.table.load import load
 from paged import check_outline, check_tags
@@ -329,7 +331,7 @@ def test_a_manifest_that_is_not_whole(out, change):
     told = json.loads(path.read_text())
     change(told)
     path.write_text(json.dumps(told))
-    with pytest.raises(DataError, match=r"is incomplete \("):
+    with pytest.raises(DataError, match=r"is incomplete or wrong \("):
         check(out, VARIABLES, truth)
 
 
@@ -350,7 +352,10 @@ def test_a_large_count_that_is_off_by_one(tmp_path, monkeypatch):
 
 def test_a_perturbed_table_that_is_not_perturbed(tmp_path):
     made = masked([Sheet("1", (Grouping.of(REGION),))], set())
-    write([dataclasses.replace(made, printed=None, method="cell key")], tmp_path / "out")
+    write(
+        [dataclasses.replace(made, printed=None, method="cell key", parameters={})],
+        tmp_path / "out",
+    )
     (finding,) = found(tmp_path / "out")
     assert (finding.kind, finding.verdict) == ("data", Verdict.REVIEW)
 
@@ -485,6 +490,27 @@ def test_the_command_with_sums(tmp_path):
     assert json.loads(run.stdout)["narrowest"] > 30
     run = CliRunner().invoke(check_command, [*command, "--count", "Turnover"])
     assert isinstance(run.exception, DataError)
+
+
+@pytest.mark.parametrize("role", ["value", "weight", "shadow", "holding", "request"])
+def test_a_column_that_the_data_have_not(tmp_path, role):
+    firms = pd.DataFrame({"Region": [*"AABB"], "Turnover": [1.0, 2.0, 3.0, 4.0]})
+    records, sheets = formula_sheets(firms, "Region", measure=Measure("Turnover"))
+    system = System.of(sheets)
+    values = values_from(records)(system)[: system.cells]
+    printed = Printed.exact(system, values, whole=False)
+    write([Masked(system, values, "suppression", {}, printed, False)], tmp_path / "out")
+    path = tmp_path / "out" / "manifest.json"
+    told = json.loads(path.read_text())
+    told["tables"][0]["measure"][role] = "A is 3"
+    path.write_text(json.dumps(told))
+    for also in ({}, {"records": records}):
+        if also or role in ("value", "weight"):
+            with pytest.raises(DataError, match=f"has the {role} 'A is 3'"):
+                check(tmp_path / "out", records.variables, values_from(records), **also)
+        else:
+            result = check(tmp_path / "out", records.variables, values_from(records))
+            assert f"{role}: A is 3" in result.texts
 
 
 def test_the_page_names_file_table_and_cell(out):

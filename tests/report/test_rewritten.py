@@ -11,6 +11,7 @@ import zipfile
 import pytest
 
 from discreet.decision.law.verdict import Verdict
+from discreet.errors import DataError
 from discreet.report.checked import check
 from discreet.report.written import write
 from discreet.report.written.documents import as_bytes
@@ -172,6 +173,12 @@ ATTACKS = {
     "files in another order": (MANIFEST, told("files", to=lambda x: x[::-1])),
     "a file twice": (MANIFEST, told("files", to=lambda x: [*x, x[0]])),
     "a layout": (MANIFEST, told("files", -1, "layout", to=lambda x: "1 7 9 8")),
+    "a layout of all files": (
+        MANIFEST, lambda data: re.sub(rb'"layout": ".*?"', b'"layout": "1 7 9 8"', data)),
+    "a depth of a filter": (
+        MANIFEST, told("tables", 1, "where", 0, "lines", 0, "depth", to=lambda x: 17)),
+    "a parameter of another method": (
+        MANIFEST, told("tables", 0, "parameters", "base", to=lambda x: 1798)),
 }  # fmt: skip
 
 
@@ -189,10 +196,54 @@ def test_whatever_is_in_no_cell_is_found(sound, tmp_path, formats):
         (folder / file).write_bytes(change((folder / file).read_bytes()))
         if file != MANIFEST:
             rehash(folder)
-        result = check(folder, VARIABLES, truth)
+        try:
+            result = check(folder, VARIABLES, truth)
+        except DataError as error:
+            if file != MANIFEST or "and must be" not in str(error):
+                missed.append(name)
+            continue
         if result.verdict is Verdict.PASS or file not in {one.file for one in result.findings}:
             missed.append(name)
     assert missed == []
+
+
+TABLE = ("tables", 0)
+LINE = (*TABLE, "variables", 0, "lines", 1)
+WRONG = {
+    (*TABLE, "exact"): ["A f is 1", 1, None],
+    (*TABLE, "whole"): ["A f is 1", 0],
+    (*TABLE, "decimals"): [True, 1.5, -400],
+    (*TABLE, "hidden"): [["5"], [True], [-1]],
+    (*TABLE, "title"): [17, "\ud800"],
+    (*TABLE, "variables"): [[], {}],
+    (*TABLE, "measure"): [{"value": ""}, {"holding": 17}, {"note": "A f is 1"}],
+    (*TABLE, "parameters"): [{"guarantee": 1}, [], {"q": float("nan")}, {"q": 1e400}],
+    (*TABLE, "variables", 0, "covers"): ["A f is 1"],
+    (*LINE, "depth"): ["2", 1.5, True],
+    (*LINE, "adds"): ["A f is 1"],
+    (*LINE, "categories"): ["A", [1], []],
+    ("symbols",): [{"x": 1}],
+    ("record",): ["A f is 1", json.loads("[" * 50 + "]" * 50)],
+    ("files", 0, "name"): ["", "\0", "y" * 300],
+    ("files", 0, "layout"): [None, "A f is 1"],
+    ("files", 0, "sha256"): ["A f is 1"],
+}
+
+
+def test_a_value_of_another_kind_is_wrong_input(tmp_path):
+    """Also where only CSV is written, in which no other file says the same."""
+    write([counts(), sums()], tmp_path / "out", decimals=3)
+    path = tmp_path / "out" / MANIFEST
+    whole = json.loads(path.read_text())
+    for place, values in WRONG.items():
+        for value in values:
+            at = changed = json.loads(json.dumps(whole))
+            for key in place[:-1]:
+                at = at[key]
+            at[place[-1]] = value
+            path.write_text(json.dumps(changed))
+            with pytest.raises(DataError, match=r"is incomplete or wrong|is not JSON"):
+                check(tmp_path / "out", VARIABLES, truth)
 
 
 def test_an_empty_folder_and_a_file_with_telling_names(sound, tmp_path):
@@ -224,3 +275,4 @@ def test_lines_in_the_order_of_their_true_size(tmp_path):
 def test_what_people_wrote_is_listed_for_a_person(sound):
     texts = check(sound, VARIABLES, truth).texts
     assert {"symbol: x", "table 1: People; by region", "Region: not =D"} <= {*texts}
+    assert "holding: owner" in texts  # without records nobody knows whether there is one

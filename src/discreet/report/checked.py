@@ -20,6 +20,7 @@ from discreet.data.codebook import Variable
 from discreet.decision.batch.measures import doubts
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Clock, Seconds
+from discreet.errors import DataError
 from discreet.look.result import Paged
 from discreet.look.words import number, plural
 from discreet.masks.masked import TRIAL
@@ -40,6 +41,7 @@ from discreet.report.checking.workbook import read_workbook
 from discreet.report.page import Facts, Findings, Page, Points, Say, Section, data_file
 from discreet.sheets.contributions import printed_amounts
 from discreet.sheets.joined import Impossible
+from discreet.sheets.listed import near
 from discreet.sheets.records import Records
 from discreet.sheets.released import MANIFEST, read_manifest, read_released, sheets_of
 from discreet.sheets.sheet import Measure, Sheet
@@ -159,6 +161,8 @@ def check(
     folder, clock, variables = Path(folder), Clock.of(seconds), tuple(variables)
     manifest = read_manifest(folder)
     sheets = sheets_of(manifest, variables)
+    if records is not None:
+        _has_columns(records, sheets)
     read, findings = _read(folder, manifest)
     shown: dict[str, dict[str, Printing]] = {name: {} for name in read}
     tables = []
@@ -204,7 +208,7 @@ def check(
     ordered = sorted(findings, key=lambda one: (-one.verdict.rank, [*KINDS].index(one.kind)))
     return Checked(
         folder, tuple(ordered), len(read), len(tables), cells, hidden, narrowest,
-        values_of is not None, written_by_people(manifest),
+        values_of is not None, written_by_people(manifest, columns=records is not None),
     )  # fmt: skip
 
 
@@ -219,11 +223,26 @@ def values_from(records: Records) -> Values:
     """
 
     def values(system: System) -> Floats:
+        _has_columns(records, system.sheets[:1])
         amounts = printed_amounts(records, system.sheets[0].measure)
         fine = system.fine(records.codes, amounts)
         return np.concatenate([system.sums @ fine, fine])
 
     return values
+
+
+def _has_columns(records: Records, sheets: Iterable[Sheet]) -> None:
+    """The columns of which tables tell must be some that were read of the data."""
+    numbers, owners, asking = map(frozenset, (records.numbers, records.owners, records.asking))
+    of = {"value": numbers, "weight": numbers, "shadow": numbers}
+    for sheet in sheets:
+        for role, columns in {**of, "holding": owners, "request": asking}.items():
+            name = getattr(sheet.measure, role)
+            if name is not None and name not in columns:
+                raise DataError(
+                    f"table {sheet.name!r} of the release has the {role} {name!r}, which the data "
+                    f"that were read have not; {near(name, columns)}"
+                )
 
 
 def _tied(records: Records | None, tables: Iterable[Judged]) -> Iterator[Finding]:

@@ -6,7 +6,8 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,115 @@ from discreet.sheets.system import System
 
 MANIFEST, FORMAT, VERSION = "manifest.json", "discreet release", 1
 READ = (("csv", "long"), ("csv", "wide"), ("json-stat", ""))  # in this order
+MOST = 2**53  # whole numbers beyond it are not exact as numbers of JSON
+MOST_SHOWN = 60  # letters of a value that is wrong
+LONGEST = 255  # bytes of the name of a file
+DEEP = 20  # mappings and lists within each other in what an office wrote
+
+
+class Kind(NamedTuple):
+    """What a value of a manifest must be, in words, and whether one is."""
+
+    said: str
+    holds: Callable[[Any], bool]
+
+
+def _is_text(value: object) -> bool:
+    """Half a letter cannot be written."""
+    return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MOST
+
+
+def _is_plain(value: object, deep: int = DEEP) -> bool:
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    if isinstance(value, list):
+        return deep > 0 and all(_is_plain(one, deep - 1) for one in value)
+    finite = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    return value is None or finite or _is_text(value)
+
+
+def _one_of(*words: str) -> Kind:
+    shown = " or ".join(repr(word) for word in words)
+    return Kind(shown, lambda value: isinstance(value, str) and value in words)
+
+
+def _or_list(kind: Kind) -> Kind:
+    """One for all, or one each."""
+    return Kind(
+        f"{kind.said}, or a list of such",
+        lambda value: all(map(kind.holds, value if isinstance(value, list) else [value])),
+    )
+
+
+TEXT = Kind("text", _is_text)
+NAME = Kind("a name", lambda value: _is_text(value) and value != "")
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+WHOLE = Kind("a whole number from 0 on", lambda x: type(x) is int and 0 <= x < MOST)
+POSITIVE = Kind("a number above 0", lambda value: _is_number(value) and value > 0)
+DECIMALS = Kind("null or 0 to 15", lambda x: x is None or (type(x) is int and 0 <= x <= 15))
+FILE_NAME = Kind(
+    f"a name of at most {LONGEST} bytes",
+    lambda x: NAME.holds(x) and "\0" not in x and len(x.encode()) <= LONGEST,
+)
+OF_TABLE = Kind("null or a name", lambda value: value is None or _is_text(value))
+STAYS = Kind("null or 0 to 1", lambda x: x is None or (_is_number(x) and 0 <= x <= 1))
+SHARE = Kind("above 0 and at most 1", lambda value: _is_number(value) and 0 < value <= 1)
+HASH = Kind(
+    "a SHA-256", lambda x: isinstance(x, str) and re.fullmatch("[0-9a-f]{64}", x) is not None
+)
+MARK = Kind(
+    "a fingerprint", lambda x: isinstance(x, str) and re.fullmatch("[0-9a-f]{8,128}", x) is not None
+)
+LEVELS = Kind(
+    "whole numbers by name",
+    lambda value: isinstance(value, Mapping) and all(map(WHOLE.holds, value.values())),
+)
+MEANINGS = Kind(
+    "texts by symbol",
+    lambda value: isinstance(value, Mapping) and all(map(_is_text, [*value, *value.values()])),
+)
+PLAIN = Kind(
+    f"texts and numbers by name, at most {DEEP} deep",
+    lambda value: isinstance(value, Mapping) and _is_plain(value),
+)
+
+# What a manifest has, in the shape in which it has it: keys with a question mark may be missing.
+LINE = {"label": TEXT, "depth": WHOLE, "adds": FLAG, "categories?": [TEXT]}
+VARIABLE = {"name": TEXT, "covers": FLAG, "lines": [LINE]}
+MEASURE = {f"{field.name}?": NAME for field in dataclasses.fields(Measure)}
+TABLE: dict[str, Any] = {
+    "name": TEXT, "title": TEXT, "measure": MEASURE, "variables": [VARIABLE], "where": [VARIABLE],
+    "whole": FLAG, "decimals": DECIMALS, "exact": FLAG, "hidden": [WHOLE], "method": TEXT,
+    "parameters": PLAIN,
+}  # fmt: skip
+FILE = {"name": FILE_NAME, "format": TEXT, "layout": _one_of("long", "wide", ""), "table": OF_TABLE}
+FILE |= {"sha256": HASH}
+RECORD: dict[str, Any] = {
+    "format": TEXT, "version": WHOLE, "program": TEXT, "symbol": TEXT, "symbols": MEANINGS,
+    "record": PLAIN, "tables": [TABLE], "files": [FILE],
+}  # fmt: skip
+ROUNDED = {"base": POSITIVE, "trial?": TEXT}
+PARAMETERS: dict[str, dict[str, Kind]] = {
+    "suppression": {
+        "guarantee?": _one_of("width", "unique"), "method?": _one_of("heuristic", "optimal"),
+    },
+    "merge": {"levels?": LEVELS},
+    "perturb": {"kept": TEXT, "silent": FLAG, "drawn": TEXT, "trial?": TEXT},
+    "cell key": {
+        "D?": WHOLE, "V?": POSITIVE, "js?": WHOLE, "pstay?": _or_list(STAYS),
+        "optim?": _or_list(WHOLE), "mono?": _or_list(FLAG), "icat?": _or_list(WHOLE),
+        "step?": POSITIVE, "threshold?": SHARE, "secret?": MARK, "top_k?": WHOLE,
+        "multiplier?": TEXT, "type?": _one_of("top_contr", "mean", "range", "sum"),
+    },
+    "controlled rounding": {**ROUNDED, "exceptions?": WHOLE},
+    "unbiased controlled rounding": {**ROUNDED, "exceptions?": WHOLE},
+    "conventional rounding": ROUNDED,
+    "random rounding": ROUNDED,
+}  # fmt: skip  # by the methods that masks have
 
 
 class Released(NamedTuple):
@@ -78,13 +188,13 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     path = Path(folder) / MANIFEST
     shown = repr(str(folder))
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise DataError(
             f"{shown} has no {MANIFEST} that can be read ({reason}); name the folder of a release."
         ) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise DataError(
             f"the {MANIFEST} of {shown} is not JSON; write the release again."
         ) from None
@@ -96,41 +206,73 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
             "here; take the program that wrote it."
         )
     try:
-        _check_complete(content)
-    except (KeyError, TypeError, ValueError) as error:
+        _check_kinds(content, RECORD)
+        _check_whole(content)
+    except ValueError as error:
         raise DataError(
-            f"the {MANIFEST} of {shown} is incomplete ({error}); write the release again."
+            f"the {MANIFEST} of {shown} is incomplete or wrong ({error}); write the release again."
         ) from None
     return content
 
 
-def _check_complete(content: Mapping[str, Any]) -> None:
-    """Every key that is read, and what would otherwise go wrong later."""
-    _has(content, "symbol symbols record program tables files")
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _check_kinds(value: Any, wanted: Any, at: str = "") -> None:
+    """Every value is of its kind, and none is missing; what is more is found by `check`."""
+    if isinstance(wanted, Kind):
+        if not wanted.holds(value):
+            raise ValueError(f"{at} is {_brief(value)}, and must be {wanted.said}")
+    elif isinstance(wanted, list):
+        if not isinstance(value, list):
+            raise ValueError(f"{at} is {_brief(value)}, and must be a list")
+        for place, one in enumerate(value):
+            _check_kinds(one, wanted[0], f"{at}[{place}]")
+    else:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{at} is {_brief(value)}, and must have {', '.join(known(wanted))}")
+        for key, kind in wanted.items():
+            name = key.removesuffix("?")
+            here = f"{at}.{name}" if at else name
+            if name in value:
+                _check_kinds(value[name], kind, here)
+            elif name == key:
+                raise ValueError(f"there is no {here}")
+
+
+def known(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The kinds by their keys, of those that may be missing too."""
+    return {key.removesuffix("?"): kind for key, kind in wanted.items()}
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def _check_whole(content: Mapping[str, Any]) -> None:
+    """What its values say of each other, as far as it would otherwise go wrong later."""
     names = [table["name"] for table in content["tables"]]
-    for table in content["tables"]:
+    for place, table in enumerate(content["tables"]):
         name = table["name"]
-        if not isinstance(name, str) or names.count(name) > 1:
-            raise ValueError(f"table {name!r} is not one")
-        _has(table, "title measure variables where whole decimals exact hidden method parameters")
-        Measure(**table["measure"])
+        if names.count(name) > 1:
+            raise ValueError(f"two tables are called {name!r}")
+        if strange := [key for key in table["measure"] if key not in known(MEASURE)]:
+            raise ValueError(f"table {name!r} has the measure {strange[0]!r}")
+        at = f"tables[{place}].parameters"
+        _check_kinds(table["parameters"], PARAMETERS.get(table["method"], {}), at)
+        if not table["variables"]:
+            raise ValueError(f"table {name!r} has no variables")
         cells = math.prod(len(one["lines"]) for one in table["variables"])
-        if not all(type(cell) is int and 0 <= cell < cells for cell in table["hidden"]):
+        if any(cell >= cells for cell in table["hidden"]):
             raise ValueError(f"table {name!r} hides what it has not")
         for one in (*table["variables"], *table["where"]):
-            _has(one, "name covers lines")
-            for line in one["lines"]:
-                _has(line, "label depth adds")
+            if any(line.get("categories") == [] for line in one["lines"]):
+                raise ValueError(f"a line of {one['name']!r} in table {name!r} has no categories")
     for file in content["files"]:
-        _has(file, "name format layout table sha256")
         if file["table"] is not None and file["table"] not in names:
             raise ValueError(f"file {file['name']!r} is of an unknown table")
-
-
-def _has(content: Mapping[str, Any], keys: str) -> None:
-    for key in keys.split():
-        if key not in content:
-            raise ValueError(f"there is no {key!r}")
 
 
 def sheets_of(content: Mapping[str, Any], variables: Iterable[Variable]) -> tuple[Sheet, ...]:

@@ -16,6 +16,7 @@ from discreet.sheets.grouping import Grouping, Line
 from discreet.sheets.released import MANIFEST
 
 Floats = NDArray[np.float64]
+UNPROVEN = ("kept", "drawn", "multiplier", "exceptions")  # what a mask says that no file shows
 OWN = 3  # so many groups of an office's own making before their order is looked at
 
 
@@ -24,12 +25,14 @@ def odd_lines(tables: Sequence[Judged], truth: Mapping[str, Floats]) -> Iterator
     the order of their true size, hidden ones among them."""
     for table in tables:
         name = table.sheet.name
-        for axis, grouping in enumerate(table.sheet.groupings):
+        for axis, grouping in enumerate((*table.sheet.groupings, *table.sheet.where)):
             usual = {line.label: line for line in Grouping.of(grouping.variable).lines}
             for line in grouping.lines:
                 if not _is_deep(line, usual):
                     text = f"the line {line.label!r} has the depth {line.depth}"
                     yield Finding("content", Verdict.FAIL, text, MANIFEST, name)
+            if axis >= len(table.sheet.shape):  # a filter has one line
+                continue
             if name not in truth or not table.hidden.any():
                 continue
             for own in _siblings(grouping.lines):
@@ -75,8 +78,9 @@ def _tells(values: Floats, hidden: NDArray[np.bool_]) -> bool:
     return bool((sorted_ & hidden.reshape(len(hidden), -1).any(0) & (steps != 0).any(0)).any())
 
 
-def written_by_people(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """Texts of a release that no program can judge: a person has to read them."""
+def written_by_people(manifest: Mapping[str, Any], *, columns: bool) -> tuple[str, ...]:
+    """Texts of a release that no program can judge: a person has to read them. With `columns`,
+    names of columns were found in the data."""
     found = [f"symbol: {manifest['symbol']}"]
     found += [f"{key}: {value}" for key, value in manifest["record"].items()]
     for table in manifest["tables"]:
@@ -88,4 +92,9 @@ def written_by_people(manifest: Mapping[str, Any]) -> tuple[str, ...]:
             if "categories" in line
         ]
         found += own
+        if not columns:
+            found += [f"{role}: {name}" for role, name in table["measure"].items()]
+        said = table["parameters"]
+        found += [f"{key}: {said[key]}" for key in UNPROVEN if said.get(key)]
+        found += [f"level of {name}: {level}" for name, level in said.get("levels", {}).items()]
     return tuple(dict.fromkeys(found))

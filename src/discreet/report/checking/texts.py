@@ -5,37 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from discreet.masks.masked import TRIAL
 from discreet.report.checking.found import Found, Spec
+from discreet.sheets.released import FILE, PARAMETERS, RECORD, TABLE, known
 
 STAT = {"version", "class", "label", "id", "size", "dimension", "value", "status", "extension"}
 DIMENSION, CATEGORY = {"label", "category"}, {"index", "label"}
 EXTENSION = {"table", "measure", "where"}
 CONFIDENTIAL = "C"
-RECORD = {"format", "version", "program", "symbol", "symbols", "record", "tables", "files"}
-TABLE = {"name", "title", "measure", "variables", "where", "whole", "decimals", "exact", "hidden"}
-TABLE |= {"method", "parameters"}
-FILE = {"name", "format", "layout", "table", "sha256"}
-METHODS = {"suppression", "merge", "perturb", "cell key", "controlled rounding"}
-METHODS |= {"unbiased controlled rounding", "conventional rounding", "random rounding"}
-PARAMETERS = {"base", "exceptions", "kept", "silent", "drawn", "levels", "secret", "D", "V", "js"}
-PARAMETERS |= {
-    "pstay",
-    "optim",
-    "mono",
-    "icat",
-    "step",
-    "type",
-    "top_k",
-    "multiplier",
-    "threshold",
-    "trial",
-}
-CHOICES = {"guarantee": ("width", "unique"), "method": ("heuristic", "optimal")}
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -180,23 +162,24 @@ def read_record(manifest: Mapping[str, Any]) -> Found:
 
 
 def _method(table: Mapping[str, Any], at: str, found: Found) -> None:
-    """How a table was made must be a mask of the program, with parameters that masks have."""
-    if table["method"] not in METHODS:
-        found.extras.append(f"{at} has the method {table['method']!r}, which no mask has")
-    for key, value in table["parameters"].items():
-        if key in CHOICES and value not in CHOICES[key]:
-            found.extras.append(f"{at} has the {key} {value!r}, which no mask has")
-        elif key not in CHOICES and key not in PARAMETERS:
-            found.extras.append(f"{at} has the parameter {key!r}, which no mask has")
+    """How a table was made must be a mask of the program, with parameters that this mask has."""
+    method, parameters = table["method"], table["parameters"]
+    if method not in PARAMETERS:
+        found.extras.append(f"{at} has the method {method!r}, which no mask has")
+    for key in parameters:
+        if key not in known(PARAMETERS.get(method, {})):
+            found.extras.append(f"{at} has the parameter {key!r}, which {method!r} has not")
+    if parameters.get("trial", TRIAL) != TRIAL:
+        found.extras.append(f"{at} is called {parameters['trial']!r}, and a trial is {TRIAL!r}")
 
 
 def _number(value: object) -> str:
     return repr(value) if isinstance(value, int | float) else str(value)
 
 
-def _unknown(content: Mapping[str, Any], known: set[str], at: str, found: Found) -> None:
+def _unknown(content: Mapping[str, Any], format_: Collection[str], at: str, found: Found) -> None:
     for key in content:
-        if key not in known:
+        if key not in format_:
             found.extras.append(f"{at} has {key!r}, which is no part of the format")
             found.put_aside(f"{key!r} of {at}", _leaves({key: content[key]}))
 
