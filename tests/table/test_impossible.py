@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 from discreet.data.codebook import Codebook, Variable
+from discreet.decision.law.decide import decide
 from discreet.errors import CodebookError, DataError
 from discreet.table.codings import find_codings
+from discreet.table.impossible import holds
 from discreet.table.load import load
 from discreet.table.microdata import Microdata
 from discreet.table.table import Table
@@ -169,3 +171,82 @@ def test_a_category_within_two_is_named():
     book = Codebook.of({"Town": {"within": "Region"}})
     with pytest.raises(DataError, match="Town=Ash is in Region=N and in Region=S"):
         Microdata.read(frame.reset_index(drop=True), codebook=book, records=True).table()
+
+
+CODED = {
+    "impossible": [
+        {"Age50": "<50", "Age": ["50", "51+"]}, {"Age50": "50+", "Age": "<50"},
+        {"Age51": "51+", "Age": ["<50", "50"]}, {"Age51": "<51", "Age": "51+"},
+    ]
+}  # fmt: skip
+FINE = pd.DataFrame(
+    {
+        "Age50": ["<50", "50+", "50+"] * 2,
+        "Age": ["<50", "50", "51+"] * 2,
+        "Age51": ["<51", "<51", "51+"] * 2,
+        "Region": ["N"] * 3 + ["S"] * 3,
+        "n": [9, 1, 8, 7, 1, 9],
+    }
+)
+
+
+def persons(cells):
+    return cells.loc[cells.index.repeat(cells["n"])].drop(columns="n").reset_index(drop=True)
+
+
+def test_what_is_stated_through_a_column_stays_when_the_column_goes():
+    """Whoever is 50 follows by subtraction whether Age is in the table or not: it was PASS."""
+    book, release = Codebook.of(**CODED), "Age50*Region + Age51*Region"
+    table = load(FINE, count="n", codebook=book)
+    kept = ["Age50", "Age51", "Region"]
+    people = Microdata.read(persons(FINE), codebook=book)
+    for fewer in (
+        table.collapse("Age"),
+        table.margin(kept),
+        table.collapse("Age").reorder(["Region", "Age50", "Age51"]),
+        load(FINE, count="n", codebook=book, without=["Age"]),
+        load(FINE, count="n", codebook=book, variables=kept),
+        people.table(kept),
+        Microdata.read(persons(FINE), codebook=book, without=["Age"]).table(),
+    ):
+        assert fewer.impossible == (AGES,)
+        assert decide(fewer, release).verdict == "FAIL"
+    assert table.margin(["Age51", "Age50"]).impossible == (AGES[::-1],)
+    assert table.margin("Age50*Region").impossible == ()
+    assert table.slice(Age="50").impossible == ()
+    assert decide(table, release).verdict == "FAIL"
+
+
+def test_columns_within_one_that_is_left_out_stay_tied():
+    book = Codebook.of({name: {"within": "Region"} for name in ("Town", "Post")})
+    cells = {"Town": ["a", "a", "b"], "Post": ["p", "q", "r"], "Region": ["N", "N", "S"]}
+    frame = pd.DataFrame(cells | {"n": [4, 5, 6]})
+    whole = load(frame, count="n", codebook=book)
+    stated = tuple((("Town", t), ("Post", p)) for t, p in ("ar", "bp", "bq"))
+    assert whole.collapse("Region").impossible == stated
+    assert load(frame, count="n", codebook=book, without=["Region"]).impossible == stated
+    lost = frame.assign(Region=["N", None, "S"])  # somebody's region is not known
+    assert load(lost, count="n", codebook=book, without=["Region"]).impossible == ()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_pairs_through_others_are_those_of_which_nobody_could_be(seed):
+    """Against every cell of a small table with a line of ties, or a star of them."""
+    rng = np.random.default_rng(seed)
+    names = dict(zip("ABCD", ([f"{n}{i}" for i in range(3)] for n in "abcd"), strict=True))
+    table = Table.of(np.zeros((3, 3, 3, 3), int), **names)
+    pairs = [("A", "B"), ("B", "C"), ("C", "D")] if seed % 2 else [("A", "B"), ("B", "C")]
+    stated = [
+        {one: names[one][i], other: names[other][j]}
+        for one, other in pairs
+        for i, j in np.argwhere(rng.random((3, 3)) < 0.5)
+    ]
+    whole = table.excluding(stated)
+    kept = ["A", "D"] if seed % 2 else ["A", "C"]
+    codes = np.indices(table.shape).reshape(4, -1).T
+    can = np.zeros((3, 3), bool)
+    open_ones = codes[~holds(whole.ruled_out, whole.variables, codes)]
+    can[tuple(open_ones[:, ["ABCD".index(name) for name in kept]].T)] = True
+    first, second = kept
+    wanted = {((first, names[first][i]), (second, names[second][j])) for i, j in np.argwhere(~can)}
+    assert {*whole.margin(kept).impossible} == wanted

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.codebook import MISSING, Codebook, Variable
+from discreet.data.codebook import MISSING, Codebook, Missing, Variable
 from discreet.data.impossible import Impossible
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
-from discreet.table.impossible import Combination, by_names, over
+from discreet.table.impossible import Combination, Ties, by_names, over
 from discreet.table.keys import Codes, Counts
 
 if TYPE_CHECKING:
@@ -77,10 +77,17 @@ class Coding(Unpublished):
         )
 
 
-def with_impossible(table: Table, book: Codebook, given: object, columns: Iterable[str]) -> Table:
+def with_impossible(
+    table: Table,
+    book: Codebook,
+    given: object,
+    columns: Iterable[str],
+    counted: Callable[[Sequence[str], Codebook], Table] | None = None,
+) -> Table:
     """The table with what cannot occur, as it is stated, and with the codings that were found.
 
-    Of the data's `columns` the table may have some only, and what is said of others is left out.
+    Of the data's `columns` the table may have some only. What is said of others is left out, but
+    for what follows of two that it has: `counted` gives the table by further columns.
     """
     said = book.impossible + Impossible.of(given)
     columns = [*columns]
@@ -98,6 +105,16 @@ def with_impossible(table: Table, book: Codebook, given: object, columns: Iterab
     for name, outer in within:
         pair = table.margin([name, outer])
         stated += nested(pair.variables[0], pair.variables[1], pair.codes, pair.counts)
+    if counted and (tied := _tied(table.names, book, said, columns)):
+        # a missing value of a column that is left out drops nobody here
+        wider = counted(tied, dataclasses.replace(book, missing=Missing.CATEGORY))
+        beside = with_impossible(wider, book, given, columns)
+        known = {v.name: {*v.categories} for v in table.variables}
+        stated += [
+            dict(combination)
+            for combination in beside.margin([name for name in tied if name in known]).impossible
+            if all(category in known[name] for name, category in combination)
+        ]
     found = find_codings(table.variables, table.codes, table.counts)
     if not said.find:
         found = tuple(dataclasses.replace(coding, denied=True) for coding in found)
@@ -115,6 +132,30 @@ def _around(name: str, names: Sequence[str], book: Codebook) -> Iterator[str]:
             return
         passed.add(outer)
         name = outer
+
+
+def _tied(
+    names: Sequence[str], book: Codebook, said: Impossible, columns: Sequence[str]
+) -> list[str]:
+    """Columns that are left out and through which something is said of two that stay, and these.
+
+    One that others lie within in a line is none of them: `_around` finds the next.
+    """
+    tree = [(name, entry.within) for name, entry in book.entries.items() if entry.within]
+    pairs = [tuple(combination) for combination in said.stated if len(combination) == 2]
+    ties: dict[str, set[str]] = {name: set() for name in columns}
+    for one, other in (*pairs, *tree):
+        if one in ties and other in ties:
+            ties[one].add(other)
+            ties[other].add(one)
+    gone = ties.keys() - {*names}
+    while ends := {name for name in gone if len(ties[name]) < 2}:
+        gone -= ends
+        ties = {name: others - ends for name, others in ties.items()}
+    outer, stated = [whole for _, whole in tree], {name for pair in pairs for name in pair}
+    if not any(outer.count(name) > 1 or name in stated for name in gone):
+        return []
+    return [name for name in columns if name in gone or (name in names and ties[name] & gone)]
 
 
 def find_codings(variables: Sequence[Variable], codes: Codes, counts: Counts) -> tuple[Coding, ...]:
@@ -171,8 +212,11 @@ def changed(
 def of_variables(table: Table | StoredTable, names: Sequence[str]) -> dict[str, Any]:
     """What is impossible, found and within another, among some variables, in their order."""
     codings = [coding for coding in table.codings if set(coding.names) <= set(names)]
+    impossible = over(table.ruled_out, names)
+    if table.ruled_out and len(names) > 1 and (more := table.ties.through(names)):
+        impossible = tuple(sorted((*impossible, *more))) if impossible else more
     return {
-        "impossible": over(table.ruled_out, names),
+        "impossible": impossible,
         "codings": changed(codings, lambda group: over(by_names(group), names)),
         "nestings": tuple(pair for pair in table.nestings if set(pair) <= set(names)),
     }
@@ -183,6 +227,11 @@ def supposing(table: Table, codings: Iterable[Coding] | None = None) -> Table:
     stated = {*table.impossible} - _supposed(table.codings)
     chosen = table.codings if codings is None else codings
     return dataclasses.replace(table, impossible=tuple(sorted(stated | _supposed(chosen))))
+
+
+def stated_ties(table: Table | StoredTable) -> Ties:
+    """What follows from what is stated, not from what was only seen in the data."""
+    return Ties.of(table.variables, {*table.impossible} - _supposed(table.codings))
 
 
 def _supposed(codings: Iterable[Coding]) -> set[Combination]:

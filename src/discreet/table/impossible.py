@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations as pairs_of
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,8 @@ Groups = dict[tuple[str, ...], list[Combination]]
 Bools = NDArray[np.bool_]
 
 MOST = 1_000_000  # combinations of one table
+MOST_THROUGH = 20_000  # combinations that follow for the variables that stay
+MOST_PAIR = 1 << 24  # pairs of categories of two variables
 
 
 def spelled(combination: Combination) -> str:
@@ -167,3 +172,64 @@ def possible_with(name: str, variables: Sequence[Variable], groups: Groups) -> d
         for one, other, can in ways:
             found[other] &= found[one] @ can
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """What stated pairs say of other pairs, through variables that are left out.
+
+    If nobody of Age 50+ is in Age50 <50, nor of Age -50 in Age51 51+, nobody is in both of these,
+    whether Age is in the table or not.
+    """
+
+    variables: Mapping[str, Variable]
+    groups: Groups
+    _known: dict[tuple[str, ...], tuple[Combination, ...]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, variables: Sequence[Variable], impossible: Iterable[Combination]) -> Ties:
+        axes = {variable.name: variable for variable in variables}
+        groups = by_names(c for c in impossible if len(c) == 2)
+        small = {n: g for n, g in groups.items() if math.prod(axes[m].size for m in n) <= MOST_PAIR}
+        return cls(axes, small)
+
+    def through(self, names: Sequence[str]) -> tuple[Combination, ...]:
+        """Further pairs of `names` that nobody can have, through the others."""
+        tied = {name for pair in self.groups for name in pair}
+        kept = tuple(name for name in names if name in tied)
+        if len(kept) == len(tied) or len(kept) < 2:
+            return ()
+        if kept not in self._known:
+            self._known[kept] = over(by_names(self._found({*kept})), kept)
+        return self._known[kept]
+
+    def _found(self, kept: Collection[str]) -> Iterator[Combination]:
+        """One variable after the other goes: who can have a and b has some category of it."""
+        can = {pair: self._can(pair) for pair in self.groups if not {*pair} <= {*kept}}
+        for gone in self.variables:
+            if gone in kept:
+                continue
+            beside = {
+                pair[pair[0] == gone]: can.pop(pair) if pair[1] == gone else can.pop(pair).T
+                for pair in [*can]
+                if gone in pair
+            }
+            for one, other in pairs_of(sorted(beside, key=[*self.variables].index), 2):
+                if beside[one].shape[0] * beside[other].shape[0] <= MOST_PAIR:
+                    joint = beside[one].astype(np.float32) @ beside[other].T.astype(np.float32) > 0
+                    can[one, other] = joint & can.get((one, other), True)
+        cannot = {pair: ~found & self._can(pair) for pair, found in can.items()}  # and is news
+        left = MOST_THROUGH
+        for (one, other), news in sorted(cannot.items(), key=lambda each: int(each[1].sum())):
+            left -= int(news.sum())
+            if left < 0:
+                return
+            first, second = self.variables[one].categories, self.variables[other].categories
+            yield from (((one, first[i]), (other, second[j])) for i, j in np.argwhere(news))
+
+    def _can(self, pair: tuple[str, ...]) -> Bools:
+        """Which of their pairs are not stated to be impossible."""
+        axes = [self.variables[name] for name in pair]
+        found = np.ones([axis.size for axis in axes], bool)
+        found[tuple(codes_of(axes, self.groups.get(pair, ())).T)] = False
+        return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
@@ -108,7 +108,12 @@ class Microdata(Unpublished):
             dropped=cells.dropped,
             sampling_fraction=self.codebook.sampling_fraction,
         )
-        return with_impossible(made, self.codebook, impossible, self.columns)
+        every = choose_columns(self.source, None, self.codebook)
+        return with_impossible(made, self.codebook, impossible, every, self._counted_by)
+
+    def _counted_by(self, columns: Sequence[str], book: Codebook) -> Table:
+        cells = count_records(self.source, columns, book)
+        return Table.from_cells(cells.variables, cells.codes, cells.counts)
 
     def margins(
         self,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.data.codebook import Codebook
 from discreet.data.count import Counted, check_rows, choose_columns, read_cells
 from discreet.data.files import whole
 from discreet.data.reading import Opened
@@ -57,7 +58,13 @@ def table_of(opened: Opened, columns: str | Iterable[str] | None) -> Table:
         dropped=cells.dropped,
         sampling_fraction=book.sampling_fraction,
     )
-    return with_impossible(made, book, how.impossible, every)
+
+    def counted(columns: Sequence[str], book: Codebook) -> Table:
+        others = [name for name in (*wanted, *summed) if name not in columns]
+        cells = read_cells(source, columns, count, book, totals=how.totals, summed=others)
+        return Table.from_cells(cells.variables, cells.codes, cells.counts)
+
+    return with_impossible(made, book, how.impossible, every, counted)
 
 
 def _check_cells(cells: Counted, where: str) -> None:

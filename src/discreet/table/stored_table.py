@@ -19,9 +19,9 @@ from discreet.errors import DataError
 from discreet.look.notebook import Rows
 from discreet.look.result import Unpublished
 from discreet.table.axes import OverAxes
-from discreet.table.codings import Coding, find_codings, of_variables
+from discreet.table.codings import Coding, find_codings, of_variables, stated_ties
 from discreet.table.formula import margin_names
-from discreet.table.impossible import Combination, Groups, by_names
+from discreet.table.impossible import Combination, Groups, Ties, by_names
 from discreet.table.keys import keys, merge, unravel
 from discreet.table.table import Table
 
@@ -100,6 +100,11 @@ class StoredTable(Unpublished, OverAxes):
     def ruled_out(self) -> Groups:
         """The impossible combinations by their variables."""
         return by_names(self.impossible)
+
+    @cached_property
+    def ties(self) -> Ties:
+        """What stated pairs say of others, through variables that are left out."""
+        return stated_ties(self)
 
     @property
     def found(self) -> tuple[str, ...]:

@@ -23,11 +23,12 @@ from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.table.axes import OverAxes
 from discreet.table.cells import Cells
-from discreet.table.codings import Coding, changed, of_variables, supposing
+from discreet.table.codings import Coding, changed, of_variables, stated_ties, supposing
 from discreet.table.formula import margin_names
 from discreet.table.impossible import (
     Combination,
     Groups,
+    Ties,
     by_names,
     codes_of,
     combinations,
@@ -207,7 +208,9 @@ class Table(Result, OverAxes):
             code = self.variables[place].code(category)
             chosen &= self.codes[:, place] == code
             held[name] = self.variables[place].categories[code]
-        part = dataclasses.replace(self, codes=self.codes[chosen], counts=self.counts[chosen])
+        part = dataclasses.replace(
+            self, codes=self.codes[chosen], counts=self.counts[chosen], impossible=()
+        )
         left = within(self.ruled_out, held)
         return dataclasses.replace(part.collapse(*categories), impossible=left)
 
@@ -290,6 +293,11 @@ class Table(Result, OverAxes):
     def ruled_out(self) -> Groups:
         """The impossible combinations by their variables."""
         return by_names(self.impossible)
+
+    @cached_property
+    def ties(self) -> Ties:
+        """What stated pairs say of others, through variables that are left out."""
+        return stated_ties(self)
 
     @property
     def found(self) -> tuple[str, ...]:
