@@ -23,7 +23,7 @@ LONG = {
     "count": ["count", *CELLS],
     "widths": ["widths", "people.csv"],
     "frontier": ["frontier", "people.csv", "--beta", "3", "--html", "report.html"],
-    "uniques": ["uniques", "people.csv", "--keys", ",".join("ABCDEFGHIJKLMNO"), "--largest", "6"],
+    "uniques": ["uniques", "people.csv", "--keys", ",".join("ABCDEFGHIJKLMNO"), "--largest", "15"],
     "knowledge": ["knowledge", "people.csv", "--target", "A", "--limit", "0.1"],
     "publish": [
         *("publish", "areas.csv", "--sample-size", "n", "--population", "N", "--cell-count", "y"),

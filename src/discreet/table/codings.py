@@ -213,7 +213,7 @@ def of_variables(table: Table | StoredTable, names: Sequence[str]) -> dict[str, 
     """What is impossible, found and within another, among some variables, in their order."""
     codings = [coding for coding in table.codings if set(coding.names) <= set(names)]
     impossible = over(table.ruled_out, names)
-    if table.ruled_out and len(names) > 1 and (more := table.ties.through(names)):
+    if table.ruled_out and len(names) > 1 and (more := table._ties.through(names)):
         impossible = tuple(sorted((*impossible, *more))) if impossible else more
     return {
         "impossible": impossible,

@@ -295,7 +295,7 @@ class Table(Result, OverAxes):
         return by_names(self.impossible)
 
     @cached_property
-    def ties(self) -> Ties:
+    def _ties(self) -> Ties:
         """What stated pairs say of others, through variables that are left out."""
         return stated_ties(self)
 

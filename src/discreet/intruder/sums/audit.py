@@ -282,7 +282,7 @@ class _Search:
         asked, lost = self.protection, 10 * self.tables.reduced.slack
         most = max(abs(asked.high[target]), abs(asked.low[target]), asked.width[target])
         wide = max(asked.high[target] - asked.low[target], asked.width[target])
-        return -lost if lost > SMALL * wide else max(NEAR * most, lost)
+        return -lost if lost > SMALL * wide > 0 else max(NEAR * most, lost)
 
     def _given(self, target: int, low: float, high: float, slack: float = 0.0) -> bool:
         asked = self.protection
