@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import lgamma
 
 import numpy as np
 
 from discreet.data.codebook import Role
+from discreet.data.hierarchy import Hierarchy
 from discreet.decision.law.policy import Policy
 from discreet.table.table import Table
 
-SHAPES = ((2, 2), (3, 2), (3, 3), (2, 2, 2), (2, 2, 3), (2, 2, 2, 2))
+SHAPES = ((2, 2), (3, 2), (3, 3), (4, 2), (2, 2, 2), (2, 2, 3), (2, 2, 2, 2))
 ROLES = (Role.BOTH, Role.IDENTIFYING, Role.SENSITIVE, Role.NEITHER, Role.UNSTATED)
 MOST_TABLES = 5_000
 CLOSE = 1e-9
@@ -48,6 +49,8 @@ def random_case(rng, *, plain=False):
         shares = rng.dirichlet(np.full(int(np.prod(shape)), rng.choice([0.2, 0.6, 3.0])))
         array = rng.multinomial(people, shares).reshape(shape)
         table = random_roles(rng, array)
+        if rng.random() < 0.3:
+            table = random_levels(rng, table)
         if rng.random() < 0.2:
             table = random_zeros(rng, table)
         margins = random_margins(rng, len(shape))
@@ -100,6 +103,22 @@ def random_roles(rng, array):
         if role in (Role.BOTH, Role.SENSITIVE) and rng.random() < 0.3:
             chosen = (variable.categories[rng.integers(variable.size)],)
         variables.append(dataclasses.replace(variable, role=role, sensitive=chosen))
+    return dataclasses.replace(table, variables=tuple(variables))
+
+
+def random_levels(rng, table):
+    """Categories of variables with more than two are merged, one after the other."""
+    variables = []
+    for variable in table.variables:
+        order = rng.permutation(variable.size)
+        left = [variable.categories[c] for c in order[: variable.size - 1]]
+        parents = {}
+        while len(left) > 1:
+            one, other, *left = left
+            parents[one] = parents[other] = f"{one}/{other}"
+            left = [f"{one}/{other}", *left]
+        tree = Hierarchy.of(parents) if parents else None
+        variables.append(dataclasses.replace(variable, hierarchy=tree))
     return dataclasses.replace(table, variables=tuple(variables))
 
 
@@ -233,12 +252,10 @@ def impossible(table, cell):
 
 
 def nobody(table, cell):
-    """Is all of a cell, axis to code, impossible, by what is stated and what follows from it?"""
-    rest = [a for a in range(len(table.names)) if a not in cell]
-    sizes = [table.variables[a].size for a in rest]
+    """Is all of a cell, axis to codes, impossible, by what is stated and what follows from it?"""
+    codes = [cell.get(a, range(v.size)) for a, v in enumerate(table.variables)]
     return bool(table.impossible) and all(
-        impossible(table, cell | dict(zip(rest, codes, strict=True)))
-        for codes in np.ndindex(*sizes)
+        impossible(table, dict(enumerate(one))) for one in product(*codes)
     )
 
 
@@ -253,31 +270,53 @@ def _attribute(case, tables):
                     continue
                 if d > rule.order and not any(set(joint) <= set(m) for m in case.margins):
                     continue
-                if _told(case, tables, group, place, rule):
+                if any(
+                    _told(case, tables, dict(zip(group, lines, strict=True)), place, own, rule)
+                    for *lines, own in product(*(_lines(variables[a]) for a in joint))
+                ):
                     return True
     return False
 
 
-def _told(case, tables, group, place, rule):
-    variable = case.table.variables[place]
-    for cell in np.ndindex(*(case.array.shape[a] for a in group)):
-        at = dict(zip(group, cell, strict=True))
-        where = tuple(at.get(a, slice(None)) for a in range(case.array.ndim))
-        if case.array[where].sum() == 0:
+def _lines(variable):
+    """The categories, as codes, and what a hierarchy makes of them, level by level."""
+    parents = dict(variable.hierarchy.pairs) if variable.hierarchy else {}
+    names, found = list(variable.categories), []
+    while len(set(names)) > 1 or not found:
+        found.append([[c for c, n in enumerate(names) if n == one] for one in dict.fromkeys(names)])
+        coarser = [parents.get(name, name) for name in names]
+        if coarser == names:
+            break
+        names = coarser
+    return found
+
+
+def _told(case, tables, group, place, lines, rule):
+    """Does the share of one of the lines of a variable follow for somebody's group?"""
+    sensitive = {*case.table.variables[place].sensitive_codes}
+    for codes in product(*group.values()):
+        at = dict(zip(group, codes, strict=True))
+        size = _count(tables, at)
+        if _count(case.array[None], at)[0] == 0:
             continue
-        size = tables[(slice(None), *where)].reshape(len(tables), -1).sum(1)
-        out = [nobody(case.table, at | {place: c}) for c in range(variable.size)]
-        for c in variable.sensitive_codes:
-            if out[c] or sum(out) == variable.size - 1:
+        out = [nobody(case.table, at | {place: line}) for line in lines]
+        for line, gone in zip(lines, out, strict=True):
+            if gone or sum(out) == len(lines) - 1 or not {*line} <= sensitive:
                 continue
-            has = tuple(c if a == place else w for a, w in enumerate(where))
-            count = tables[(slice(None), *has)].reshape(len(tables), -1).sum(1)
+            count = _count(tables, at | {place: line})
             if rule.exclusion and not count.any():
                 return True
             some = size > 0
             if (count[some] >= rule.share * size[some] - CLOSE).all():
                 return True
     return False
+
+
+def _count(tables, at):
+    """How many people of each table have some of the codes at each axis."""
+    for axis, codes in at.items():
+        tables = tables.take(codes, axis + 1)
+    return tables.reshape(len(tables), -1).sum(1)
 
 
 def _closeness(case, tables):

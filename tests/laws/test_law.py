@@ -15,6 +15,7 @@ from discreet.decision.frontier import decomposable
 from discreet.decision.frontier.brief import Brief
 from discreet.decision.frontier.frontier import frontier
 from discreet.decision.frontier.judge import ShuttleJudge
+from discreet.decision.law import case as law_case
 from discreet.decision.law.alternatives import alternatives, decide_merged
 from discreet.decision.law.assess import assess
 from discreet.decision.law.decide import decide, ruling
@@ -123,7 +124,10 @@ def check_alternatives(case, rng):
     formula = Formula(case.table.names, case.sets)
     for offer in alternatives(case.table, formula, policy):
         assert offer.decision.verdict is Verdict.PASS
-        assert not proven(offer.decision) or safe(case, offer.formula.sets)
+        if policy.knowledge.target in offer.merged:  # judged on its own categories
+            continue
+        published = merged_case(case, offer.merged)
+        assert not proven(offer.decision) or safe(published, offer.formula.sets)
 
 
 def check_merged(case, rng):
@@ -137,13 +141,25 @@ def check_merged(case, rng):
     policy = case.policy.change({"knowledge.target": ""})
     found = decide_merged(case.table, wanted, {variable.name: group_of}, policy)
     if found.verdict is Verdict.PASS and proven(found):
-        tables = np.stack(
-            [case.array.take(0, axis), case.array.sum(axis) - case.array.take(0, axis)], axis
+        case = dataclasses.replace(case, policy=policy)
+        assert not broken(merged_case(case, {variable.name: group_of}))
+
+
+def merged_case(case, merged):
+    """The case of somebody who has the merged categories only."""
+    table, array = case.table, case.array
+    for name, group_of in merged.items():
+        axis, variable = table.names.index(name), table.variable(name)
+        table = table.merge(name, group_of)
+        groups = [group_of[category] for category in variable.categories]
+        array = np.stack(
+            [
+                array.compress([own == group for own in groups], axis).sum(axis)
+                for group in table.variable(name).categories
+            ],
+            axis,
         )
-        coarse = dataclasses.replace(
-            case, table=case.table.merge(variable.name, group_of), array=tables, policy=policy
-        )
-        assert not broken(coarse)
+    return dataclasses.replace(case, table=table, array=array)
 
 
 def check_desk(case, rng):
@@ -189,7 +205,9 @@ def check_screen(case, rng):
     policy = case.policy.change({"bounds.proof": "integer", "bounds.method": "integer"})
     drawn = ManyTables(case.table.variables, policy, out, flat[some], False).unsafe(margin)
     listed = drawn
-    if quick(policy):  # else it asks `decide` about each by itself, listed or drawn
+    if quick(
+        policy, case.table.variables
+    ):  # else it asks `decide` about each by itself, listed or drawn
         listed = ManyTables(case.table.variables, policy, out, flat, True).unsafe(margin)[some]
     top = Formula(case.table.names, (*out, margin)).frontier.sets
     told = [fails(table_of(case.table.variables, flat[row]), top, policy) for row in some]
@@ -317,6 +335,12 @@ def test_a_broken_rule_or_shortcut_is_caught(name, check, changes, monkeypatch):
     broken_one(monkeypatch, name, **changes)
     rest = {"closeness.share": 0.0, "published.zeros": False}
     assert any(violates(seed, check, ALONE[name] | rest) for seed in range(200))
+
+
+def test_levels_that_are_not_looked_at_are_caught(monkeypatch):
+    monkeypatch.setattr(law_case, "with_levels", lambda table, names: table)
+    rest = {"closeness.share": 0.0, "published.zeros": False, "bounds.method": "auto"}
+    assert any(violates(seed, check_decide, ALONE["attribute"] | rest) for seed in range(230))
 
 
 def broken_one(monkeypatch, name, **changes):

@@ -6,12 +6,14 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from discreet.cli.main import main
-from discreet.data.codebook import Role
+from discreet.data.codebook import Codebook, Role
 from discreet.data.hierarchy import Hierarchy
+from discreet.decision.answering.desk import Desk
 from discreet.decision.frontier.frontier import frontier
 from discreet.decision.law.alternatives import alternatives
 from discreet.decision.law.assess import assess
@@ -284,3 +286,59 @@ def test_a_least_printed_count_is_meant_of_what_follows_too(tmp_path, monkeypatc
     stated = run(f"{listed} 'Age60=under 60, Age61=61+'")
     assert stated.exit_code == 1
     assert "small.most = 9" in " ".join(stated.output.split())
+
+
+CANCERS = Codebook.of(
+    {
+        "Town": {"role": "identifying"},
+        "Diag": {
+            "role": "sensitive",
+            "hierarchy": {"lung": "cancer", "skin": "cancer", "flu": "other", "cold": "other"},
+        },
+    }
+)
+
+
+def cancers():
+    """In Ash 50 have lung cancer, 49 skin cancer, and nobody anything else."""
+    rows = [("Ash", "lung", 50), ("Ash", "skin", 49), ("Birch", "lung", 30), ("Birch", "skin", 20)]
+    rows += [("Birch", "flu", 40), ("Birch", "cold", 50)]
+    return load(pd.DataFrame(rows, columns=["Town", "Diag", "n"]), count="n", codebook=CANCERS)
+
+
+@pytest.mark.parametrize("proof", ["integer", "linear", "outer"])
+def test_a_category_of_any_level_is_told(proof):
+    """Whoever adds up along the hierarchy sees that all in Ash have cancer."""
+    policy = Policy.of({"attribute.exclusion": False, "bounds.proof": proof})
+    found = decide(cancers(), "Town*Diag", policy)
+    assert found.verdict == "FAIL"
+    assert "all of the 99 in Ash have Diag cancer" in str(found)
+    assert decide(cancers(), "Town + Diag", policy).verdict == "PASS"
+    asked = policy.change({"server.rule": "myopic", "server.approval": "never"})
+    assert Desk(cancers(), asked).ask("Town*Diag").outcome == "refused"
+    for method in ("best", "greedy"):
+        released = frontier(cancers(), policy=policy, method=method)
+        assert not released.formula.contains(["Town", "Diag"])
+
+
+def test_groups_of_any_level_are_groups():
+    """Of 50 in each town of a region at least 47 are ill, which is 94%; of all 100 at least 97."""
+    book = Codebook.of(
+        {
+            "Town": {"hierarchy": {"Ash": "North", "Birch": "North"}, "role": "identifying"},
+            "Ill": {"role": "sensitive", "sensitive": ["yes"]},
+        }
+    )
+    table = Table.of([[1, 49], [1, 49], [1, 1]], Town=["Ash", "Birch", "Cedar"], Ill=["no", "yes"])
+    policy = Policy.of({"small.width": 0, "published.least": 0})
+    found = decide(load(table.to_frame(), count="count", codebook=book), "Town + Ill", policy)
+    (reason,) = [reason for reason in found.reasons if reason.rule == "attribute disclosure"]
+    told = {str(cell["group"]): cell["lower"] for cell in reason.cells}
+    assert told == {"{}": 99, "{'Town': 'North'}": 97}
+
+
+def test_a_category_of_any_level_is_believed():
+    policy = Policy.of({"attribute.check": False, "belief.attribute": 0.9})
+    found = decide(cancers(), "Town*Diag", policy)
+    assert judged(found, "beliefs") == "FAIL"
+    assert "Diag cancer" in str(found)

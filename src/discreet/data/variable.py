@@ -59,6 +59,7 @@ class Variable(Shown):
     sensitive: tuple[str, ...] = ()
     hierarchy: Hierarchy | None = field(default=None, repr=False)
     values: tuple[tuple[str, float, float], ...] = field(default=(), repr=False)  # low and high
+    level_of: str | None = field(default=None, repr=False)  # the variable that it is a level of
 
     def __post_init__(self) -> None:
         if not self.categories:
@@ -81,6 +82,11 @@ class Variable(Shown):
     @property
     def size(self) -> int:
         return len(self.categories)
+
+    @property
+    def base(self) -> str:
+        """Its name; of a level that of the variable whose categories it merges."""
+        return self.level_of or self.name
 
     @property
     def sensitive_codes(self) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from discreet.table.cells import Cells
 from discreet.table.formula import Formula, as_formula
 from discreet.table.impossible import Combination, codes_of
 from discreet.table.keys import Codes, keys, lookup
+from discreet.table.levels import with_levels
 from discreet.table.table import Table
 
 STRUCTURAL = "structural zero"
@@ -269,6 +270,11 @@ class Release(Shown, OverAxes):
         return tuple(
             (v.name, v.categories[c]) for v, c in zip(self.variables, code.tolist(), strict=True)
         )
+
+    def with_levels(self, table: Table) -> Release:
+        """The same over a table that has levels of its variables beside them."""
+        tables = tuple(with_levels(each, each.names) for each in self.tables)
+        return dataclasses.replace(self, variables=table.variables, tables=tables).excluding(table)
 
     def excluding(self, table: Table) -> Release:
         """All that is impossible in `table`, unless a released margin shows it."""

@@ -47,6 +47,11 @@ class Axes(Shown):
         """The axes that tell who somebody is."""
         return sum(1 << p for p, v in enumerate(self.variables) if v.role.identifies)
 
+    def repeats(self, names: Iterable[str]) -> bool:
+        """Is a variable there twice, itself or by its levels?"""
+        bases = [self.variables[place].base for place in self.places(names)]
+        return len({*bases}) < len(bases)
+
     def places(self, names: Iterable[str]) -> list[int]:
         """Where the names stand, in their order.
 

@@ -8,7 +8,7 @@ between `decide` is asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,7 @@ from discreet.risk.release.groups import pairs
 from discreet.table.formula import Formula
 from discreet.table.keys import keys, unravel
 from discreet.table.lattice import bits, maximal
+from discreet.table.levels import levels
 from discreet.table.sums import Lattice as Lattice
 from discreet.table.table import Table
 
@@ -41,10 +42,14 @@ MOST_EFFECTS = 1 << 24
 MOST_SWAPS = 4_096
 
 
-def quick(policy: Policy) -> bool:
-    """Can every rule that is asked look at many tables at once, by the tightest bounds?"""
+def quick(policy: Policy, variables: Sequence[Variable]) -> bool:
+    """Can every rule that is asked look at many tables at once, by the tightest bounds?
+
+    Groups by levels of hierarchies are not looked at there.
+    """
     plain = policy.bounds.method in ("auto", "integer") and not policy.sample.check
-    return plain and all(rule.many_tables for rule in asked(policy))
+    merged = policy.attribute.check and any(any(levels(variable)) for variable in variables)
+    return plain and not merged and all(rule.many_tables for rule in asked(policy))
 
 
 @dataclass(eq=False)
@@ -79,7 +84,7 @@ class ManyTables:
     def unsafe(self, margin: int) -> Bools:
         """For which tables the policy fails what is out with a further margin."""
         top = maximal([*self.out, margin])
-        if not quick(self.policy):
+        if not quick(self.policy, self.variables):
             return np.array([self._fails(top, row) for row in range(len(self.tables))], bool)
         if self.exact:
             least, low, high = self._extremes(margin)

@@ -96,7 +96,7 @@ def _check(table: Table, policy: Policy) -> None:
             f"the simulatable rule would follow {sums:,} sums of {cells:,} cells in each of "
             f"{draws:,} draws, more than {MOST_SUMS:,} together; {told}"
         )
-    if not quick(policy) and cells > SLOW_CELLS:
+    if not quick(policy, table.variables) and cells > SLOW_CELLS:
         raise PolicyError(
             f"under rules that judge tables one by one, the simulatable rule takes tables of up to "
             f"{SLOW_CELLS} cells, and this one has {cells:,}; {told}"

@@ -28,6 +28,7 @@ from discreet.risk.release.sample import Watched, watched
 from discreet.risk.release.small import SmallCells, observable, small_cells
 from discreet.risk.release.untold import untold
 from discreet.table.cells import Cells
+from discreet.table.levels import with_levels
 from discreet.table.table import Table
 
 T = TypeVar("T")
@@ -105,9 +106,12 @@ class Case:
 
     @cached_property
     def bounder(self) -> Bounder:
+        return self._bounder_of(self.release)
+
+    def _bounder_of(self, release: Release) -> Bounder:
         rule = self.policy.bounds
         return Bounder(
-            self.release,
+            release,
             method=rule.method,
             effort=self.effort * rule.effort,
             seconds=self._clock(rule.seconds),
@@ -186,7 +190,10 @@ class Case:
         table = table if whole else table.margin(bounder.release.names)
         if fewer is not None:
             table = replace(table, impossible=impossible)
-        if whole:
+        leveled = with_levels(table, {n for margin in release.formula.margins for n in margin})
+        if leveled is not table:
+            table, bounder = leveled, self._bounder_of(bounder.release.with_levels(leveled))
+        elif whole:
             return Told(table, bounder, self.seen)
         return Told(table, bounder, Seen.of(bounder.release, table) if self._sees else None)
 

@@ -80,6 +80,7 @@ def attribute_risk(
     release, found = bounder.release, list[Disclosure]()
     whole = fitted = True
     index = table.axes.place
+    base = {variable.name: variable.base for variable in table.variables}
     ruled_out: set[tuple[frozenset[tuple[str, str]], str, str]] = set()
     kinds, among, number, unchecked = asked(
         table, release, share=share, exclusion=exclusion, order=order, seen=seen
@@ -123,11 +124,12 @@ def attribute_risk(
                 # a larger group that is ruled out already says it
                 if any((members - {m}, variable.name, category) in ruled_out for m in members):
                     continue
+            label = {base[name]: category for name, category in label.items()}
             who = spoken(label, table.variables) or "the whole table"
             ends = int(lower[row]), int(upper[row])
-            found.append(
-                Disclosure(label, who, int(size[row]), variable.name, category, *ends, counted)
-            )
+            of = variable.base
+            found.append(Disclosure(label, who, int(size[row]), of, category, *ends, counted))
+    found = list({(d.who, d.variable, d.category): d for d in reversed(found)}.values())
     found.sort(key=lambda d: (d.excluded, len(d.group), -d.size, [index[n] for n in d.group]))
     rung = Rung.INTEGER if whole else Rung.LINEAR if fitted else Rung.OUTER
     return AttributeRisk(tuple(found), unchecked, rung)

@@ -18,6 +18,7 @@ from discreet.release.release import Release
 from discreet.risk.release.groups import candidates
 from discreet.risk.release.nature import Nature
 from discreet.table.cells import Cells
+from discreet.table.levels import with_levels
 from discreet.table.table import Table
 from discreet.table.words import spoken
 
@@ -63,9 +64,13 @@ def believed_attributes(
     >>> believed_attributes(table, Release.margins(table, "Town + Ill"), CellWeights.uniform())[0]
     BelievedAttribute(group={'Town': 'A'}, ..., probability=0.2..., standard_error=0.0)
     """
-    having = list(_having(table, share, order))
+    leveled = with_levels(table, {n for margin in release.formula.margins for n in margin})
+    having = list(_having(leveled, share, order))
     if not having:
         return ()
+    if leveled is not table:
+        table, release = leveled, release.with_levels(leveled)
+    base = {variable.name: variable.base for variable in table.variables}
     known = judge(
         release, lambda _: True, table.all(), weights=weights, limit=limit, draws=draws,
         effort=effort, seconds=seconds, seed=seed,
@@ -83,8 +88,10 @@ def believed_attributes(
             label = cells.label(row)
             category = label.pop(variable)
             chance, error = dataclasses.replace(known, holds=has[:, row]).probability()
+            label = {base[name]: category for name, category in label.items()}
             who, size = spoken(label, table.variables) or "the whole table", int(sizes[row])
-            found.append(BelievedAttribute(label, who, size, variable, category, chance, error))
+            of = base[variable]
+            found.append(BelievedAttribute(label, who, size, of, category, chance, error))
     return tuple(sorted(found, key=lambda b: (-b.probability, len(b.group), -b.size)))
 
 
@@ -96,7 +103,7 @@ def _having(
     for names in groups(table, order):
         sizes = table.margin(names)
         for variable in table.variables:
-            if not variable.sensitive_codes or variable.name in names:
+            if not variable.sensitive_codes or table.axes.repeats([*names, variable.name]):
                 continue
             true = table.margin([*names, variable.name])
             cells = candidates(nature, true, sizes, variable.sensitive_codes, share, False)
@@ -108,4 +115,6 @@ def groups(table: Table, order: int) -> Iterator[tuple[str, ...]]:
     """Sets of up to `order` identifying variables, smallest first: the empty one is everybody."""
     names = table.axes.names_of(table.axes.identifying)
     for size in range(min(order, len(names)) + 1):
-        yield from combinations(names, size)
+        for chosen in combinations(names, size):
+            if not table.axes.repeats(chosen):
+                yield chosen

@@ -34,18 +34,22 @@ def pairs(
     """Groups of people and a sensitive variable of theirs, small groups first.
 
     Of what stands in no margin, and is not `known` otherwise, nothing is told; a group by it is
-    only a part of the one without.
+    only a part of the one without. A group by a level of a variable is asked about others.
     """
     told = reduce(or_, sets, table.axes.set_of(known))
     sensitive = sum(1 << place for place, v in enumerate(table.variables) if v.sensitive_codes)
     for group in groups(table, sets, order, told):
         names = table.axes.names_of(group)
         for place in bits(told & sensitive & ~group):
-            yield names, table.variables[place]
+            if not table.axes.repeats([*names, table.names[place]]):
+                yield names, table.variables[place]
 
 
 def groups(table: Table, sets: Sequence[int], order: int, told: int) -> list[int]:
-    """Everybody, all groups by up to `order` identifying variables, and larger released ones."""
+    """Everybody, all groups by up to `order` identifying variables, and larger released ones.
+
+    Nobody is grouped by a variable and a level of it: that is the variable alone.
+    """
     mask = told & table.axes.identifying
     identifying = list(bits(mask))
     small = {
@@ -54,7 +58,8 @@ def groups(table: Table, sets: Sequence[int], order: int, told: int) -> list[int
         for chosen in combinations(identifying, d)
     }
     large = {s for s in closure({margin & mask for margin in sets} - {0}) if s.bit_count() > order}
-    return sorted(small | large, key=lambda s: (s.bit_count(), s))
+    every = (s for s in small | large if not table.axes.repeats(table.axes.names_of(s)))
+    return sorted(every, key=lambda s: (s.bit_count(), s))
 
 
 def candidates(

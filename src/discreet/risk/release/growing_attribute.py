@@ -14,6 +14,7 @@ from discreet.risk.release.groups import candidates, pairs
 from discreet.risk.release.nature import Nature
 from discreet.table.cells import Cells
 from discreet.table.lattice import bits, closure
+from discreet.table.levels import levels
 from discreet.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -63,9 +64,15 @@ class AttributeWatch:
         return bool((hit | (upper == 0)).any() if self.exclusion else hit.any())
 
     def unsure(self, sets: Sequence[int]) -> bool:
-        """Has a margin a group by so many variables that it is not checked across margins?"""
+        """Has a margin a group by so many variables that it is not checked across margins, or a
+        variable whose levels are not looked at?"""
         identifying = self.table.axes.identifying
-        return any((s & identifying).bit_count() > self.order for s in sets)
+        return any((s & identifying).bit_count() > self.order or s & self._merged for s in sets)
+
+    @cached_property
+    def _merged(self) -> int:
+        """The variables that have levels."""
+        return sum(1 << p for p, v in enumerate(self.table.variables) if any(levels(v)))
 
     def _candidates(self, group: Sequence[int], place: int) -> Cells:
         names, variable = [self.table.names[p] for p in group], self.table.variables[place]
