@@ -218,7 +218,7 @@ def test_vintages_are_opened_in_the_order_of_the_ledger(tmp_path):
     site = build_services(settings, [plain, old])  # in any order, and without the option
     assert list(site.counter.served) == ["p2025", "p2026"]
     with site.counter.desk("p2026") as desk:
-        assert [out for _, out in desk.others] == [(1, 2)]
+        assert [other.out for other in desk.others] == [(1, 2)]
     site.database.close()
     with pytest.raises(LedgerError, match="serve the data of 'p2025' too"):
         build_services(settings, [plain])

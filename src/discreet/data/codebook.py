@@ -16,6 +16,7 @@ from discreet.data.describing import WORDS, About, words_of
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
 from discreet.data.impossible import Impossible
+from discreet.data.previous import Previous
 from discreet.data.values import as_range
 from discreet.data.variable import Role as Role
 from discreet.data.variable import Variable as Variable
@@ -75,6 +76,7 @@ class Codebook(Shown):
     sampling_fraction: float | None = None
     impossible: Impossible = field(default_factory=Impossible)
     about: About = field(default_factory=About)
+    previous: Previous = field(default_factory=Previous)  # names of an older state of the data
     documents: bool = False  # made for other data too: it may describe columns that are not there
 
     def __repr__(self) -> str:
@@ -133,6 +135,7 @@ class Codebook(Shown):
         sampling_fraction: float | None = None,
         impossible: object = None,
         about: object = None,
+        previous: object = None,
         folder: Path | None = None,
         **unknown: object,
     ) -> Codebook:
@@ -160,6 +163,7 @@ class Codebook(Shown):
             fraction,
             Impossible.of(impossible),
             About() if about is None else About.of(about),
+            Previous() if previous is None else Previous.of(previous),
         )
 
     def over(self, other: Codebook | None) -> Codebook:
@@ -286,7 +290,7 @@ def _merged(first: Entry, second: Entry) -> Entry:
 def _unknown(key: str) -> str:
     return (
         f"a codebook has no key {key!r}; it has variables, missing, missing_values, weights, "
-        "sampling_fraction, impossible and about."
+        "sampling_fraction, impossible, about and previous."
     )
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
+from discreet.data.codebook import Codebook
 from discreet.data.reading import Reading
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, LedgerError
@@ -247,6 +248,7 @@ def _open(counter: Counter, spec: DataSpec) -> None:
         listed=None if spec.listed is None else _margins(spec.listed, table),
         previous=spec.previous,
         apart=spec.apart,
+        older_names=Codebook.read(spec.codebook).previous if spec.codebook else None,
         about=describe_data(spec.data, spec.codebook, table),
         actor=f"operator {operator()}",
     )

@@ -5,13 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
+from discreet.data.previous import Previous
 from discreet.decision.answering import gate
 from discreet.decision.answering.desk import Desk
+from discreet.decision.answering.relation import relate
 from discreet.decision.answering.trial import trial
-from discreet.decision.answering.vintage import Changes, VintageTrial
+from discreet.decision.answering.vintage import Changes, Vintage, VintageTrial, judges
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
-from discreet.errors import PolicyError
+from discreet.errors import LedgerError, PolicyError
 from discreet.table.table import Table
 
 POLICY = Policy.of({"server.rule": "myopic", "bounds.proof": "outer"})
@@ -90,7 +92,7 @@ def narrow(side, shared, beta):
 
 def test_vintages_have_something_in_common():
     with pytest.raises(PolicyError, match="the new vintage has the variables A, B"):
-        Changes(two(OLD), Table.of(OLD, C=["a", "b"], D=["x", "y"]), (1,), POLICY)
+        judges(two(OLD), [(Table.of(OLD, C=["a", "b"], D=["x", "y"]), (1,))], POLICY)
 
 
 def test_variables_and_categories_can_come_and_go():
@@ -147,3 +149,107 @@ def test_the_simulatable_rule_knows_one_vintage():
     policy = Policy.of({"server.rule": "simulatable"})
     with pytest.raises(PolicyError, match="simulatable"):
         Desk(two(OLD), policy, others=[(two(OLD), (3,))])
+
+
+# Those who stayed
+
+
+LAW = Policy.of(
+    {"server.rule": "myopic", "server.one_way": False, "server.approval": "never",
+     "attribute.check": False, "published.least": 0, "bounds.proof": "integer"}
+)  # fmt: skip
+
+
+def eight(more=0):
+    """All pairs of three variables leave the two small cells a width of 2."""
+    counts = np.array([[[1, 6], [7, 5]], [[8, 4], [6, 1]]])
+    counts[1, 1, 1] += more
+    return Table.of(counts, A=["a", "b"], B=["x", "y"], C=["p", "q"])
+
+
+def test_what_is_out_of_one_vintage_tells_of_those_who_stayed():
+    """A*B and A*C of last year, with B*C of this year: as if all were of this year."""
+    year, last = eight(), eight(20)
+    out = (0b011, 0b101)
+    assert Desk(year, LAW).ask("B*C").outcome == "granted"
+    assert Desk(year, LAW, out=out).ask("B*C").outcome == "refused"
+    assert Desk(year, LAW, others=[(last, out)]).ask("B*C").outcome == "refused"
+    assert Desk(year, LAW, others=[(last, out[:1])]).ask("B*C").outcome == "granted"
+    assert Desk(year, LAW, others=[(last, out[:1]), (eight(21), out[1:])]).ask("B*C").outcome == (
+        "refused"
+    )
+
+
+def test_a_column_that_was_added_or_has_gone():
+    """Without C in last year's data, or in this year's: A*B of the one counts for the other."""
+    year, fewer = eight(), eight(20).collapse("C")
+    assert Desk(year, LAW, others=[(fewer, (0b11,))], out=(0b101,)).ask("B*C").outcome == "refused"
+    assert Desk(year, LAW, others=[(fewer, (0b01,))], out=(0b101,)).ask("B*C").outcome == "granted"
+    others = [(eight(20), (0b110, 0b101))]
+    assert Desk(year.collapse("C"), LAW, others=others).ask("A*B").outcome == "refused"
+    assert Desk(year.collapse("C"), LAW, others=others).ask("A").outcome == "granted"
+
+
+def test_columns_that_no_vintage_has_together_are_not_granted():
+    """Nobody can say what A*B and A*C tell together."""
+    others = [(eight(20).collapse("C"), (0b11,))]
+    desk = Desk(eight().collapse("B"), LAW, others=others)
+    assert desk.ask("A*C").outcome == "refused"
+    asked = LAW.change({"server.approval": "review"})
+    assert Desk(eight().collapse("B"), asked, others=others).ask("A*C").outcome == "pending"
+    with pytest.raises(gate.NotSafe, match="in variables that no vintage has together"):
+        gate.check(eight().collapse("B"), (0b11,), LAW, others)
+
+
+AXES = {"Town": ["Ash", "Birch"], "Sex": ["f", "m"]}
+
+
+def test_names_that_differ_by_their_writing_are_one():
+    found = relate({"town ": ["BIRCH", " ash"], "Sex": ["m", "f"]}, AXES, Previous())
+    assert found.variables["town "] == ("Town", {"BIRCH": {"Birch"}, " ash": {"Ash"}})
+
+
+@pytest.mark.parametrize(
+    ("axes", "said", "message"),
+    [
+        ({"City": ["Ash", "Birch"]}, {}, "not said what City was .* became of its Town, Sex"),
+        ({"Town": ["Ash"], "Sex": ["f", "m"]}, {}, "what became of its Birch of Town"),
+        ({"Town": ["Ash", "Birch", "Elm"], "Sex": ["f", "m"]}, {}, "what Elm of Town was"),
+        (AXES, {"variables": {"Towm": ""}}, "has 'Towm', and these data have no such name"),
+        (AXES, {"variables": {"Town": "Place"}}, "'Place', and the older vintage have no"),
+        (AXES, {"categories": {"Town": {"Elm": "Ash"}}}, "'Elm', and these data"),
+        (AXES, {"categories": {"Town": {"Ash": "Elm"}}}, "'Elm', and the older vintage"),
+        (AXES, {"ended": ["Income"]}, "'Income', and the older vintage"),
+    ],
+)
+def test_what_is_not_said_is_asked(axes, said, message):
+    with pytest.raises(LedgerError, match=message):
+        relate(axes, AXES, Previous.of(said))
+
+
+def test_a_relation_goes_through_what_was_merged_between():
+    """Ash and Birch were one in between: through that they may be the same people."""
+    first = relate({"Town": ["both"]}, {"Town": ["Ash", "Birch"]}, Previous.of(
+        {"categories": {"Town": {"both": ["Ash", "Birch"]}}}
+    ))  # fmt: skip
+    assert first.then(first.reversed()).variables["Town"][1] == {"both": {"both"}}
+    both = {"Ash", "Birch"}
+    assert first.reversed().then(first).variables["Town"][1] == {"Ash": both, "Birch": both}
+
+
+def test_a_split_is_compared_in_what_both_tell():
+    """Somebody came to the north of Ash, which is all of Ash that the older vintage tells of."""
+    rules = LAW.change({"published.least": 3})
+    old = Table.of([[40, 55], [61, 38]], Town=["Ash", "Birch"], Sex=["f", "m"])
+    new = Table.of([[20, 30], [21, 25], [61, 38]], Town=["N", "S", "Birch"], Sex=["f", "m"])
+    split = Previous.of({"categories": {"Town": {"N": "Ash", "S": "Ash"}}})
+    relation = relate(axes_of(new), axes_of(old), split)
+    changes = judges(new, [Vintage(old, (0b11,), relation)], rules)
+    assert changes[0].verdict([0b11]) is Verdict.FAIL
+    assert [part.total for part in changes[0].parts] == [1]
+    apart = judges(new, [Vintage(old, (0b11,), None)], rules)[0]
+    assert [part.total for part in apart.parts] == [96, 95]
+
+
+def axes_of(table):
+    return {variable.name: variable.categories for variable in table.variables}

@@ -13,7 +13,7 @@ from discreet.decision.answering.gate import opening
 from discreet.decision.answering.simulated_refusals import Simulated
 from discreet.decision.answering.space import QuerySpace, nearest, within
 from discreet.decision.answering.trial import Trial, trial
-from discreet.decision.answering.vintage import Vintage, VintageTrial, changes
+from discreet.decision.answering.vintage import Vintage, VintageTrial, judges
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules import asked
@@ -170,7 +170,7 @@ class Desk(Unpublished):
         """Judges by the data."""
         own = trial(self.table, self.policy)
         if self.others:
-            own = VintageTrial(own, changes(self.table, self.others, self.policy))
+            own = VintageTrial(own, judges(self.table, self.others, self.policy))
         own.take(self.out)
         return own
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from discreet.decision.answering.vintage import Vintage, changes
+from discreet.decision.answering.vintage import Vintage, judges
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.decide import Decision, decide
 from discreet.decision.law.policy import Policy
-from discreet.decision.law.verdict import Verdict, worst
+from discreet.decision.law.verdict import Verdict
 from discreet.errors import DisclosureError
 from discreet.look.words import listed
 from discreet.risk.release.published import low_cells
@@ -40,14 +40,15 @@ def check(table: Table, out: Iterable[int], policy: Policy, others: Iterable[Vin
     decision = decide(table, Formula(table.names, out), policy)
     if decision.verdict is not Verdict.PASS:
         raise NotSafe(_why(table, out, policy, decision))
-    told = worst(each.verdict(out) for each in changes(table, others, policy))
-    if told is not Verdict.PASS:
-        raise NotSafe(
-            f"{_named(table, out)}, with what is out of the other vintages of these data, "
-            f"{'tells too much' if told is Verdict.FAIL else 'is not proven to tell little'} of "
-            "those who came or went; publish less that the vintages share: set "
-            "server.one_way = false, or give a smaller frontier."
-        )
+    for judge in judges(table, others, policy):
+        told = judge.verdict(out)
+        if told is not Verdict.PASS:
+            tells = "tells too much" if told is Verdict.FAIL else "is not proven to tell little"
+            raise NotSafe(
+                f"{_named(table, out)}, with what is out of the other vintages of these data, "
+                f"{tells} of {judge.who}; publish less that the vintages share: set "
+                "server.one_way = false, or give a smaller frontier."
+            )
 
 
 def _why(table: Table, out: Sets, policy: Policy, decision: Decision) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from discreet.data.codebook import Variable
+from discreet.decision.answering.relation import Axes, Group, Relation, by_names
 from discreet.decision.answering.trial import PROOF, Ints, Trial
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.decide import decide
@@ -17,10 +19,28 @@ from discreet.decision.law.verdict import Verdict, worst
 from discreet.errors import PolicyError
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
+from discreet.table.impossible import Combination
+from discreet.table.keys import keys
 from discreet.table.lattice import bits, maximal
 from discreet.table.table import Table
 
-Vintage = tuple[Table, Sets]  # a table, and what is out of it
+Names = tuple[str, ...]
+
+
+class Vintage(NamedTuple):
+    """A table, what is out of it, and how the new table's variables relate to its own."""
+
+    table: Table
+    out: Sets
+    relation: Relation | None = None  # by names
+
+
+class Judge(Protocol):
+    """What all that is out tells of some people, when these margins are out of the new vintage."""
+
+    who: str
+
+    def verdict(self, out: Iterable[int]) -> Verdict: ...
 
 
 class Changes:
@@ -28,12 +48,13 @@ class Changes:
 
         came = max(new - old, 0),  went = max(old - new, 0),  cell by cell
 
-    over the variables that both have, with the categories of either. A margin that is out of both
-    tells came - went; of a register that only grows, came. That both are judged as if each were
-    told is more than an intruder sees, and errs on the safe side. Assumed: what is out of one
-    vintage alone tells nothing of the other, and a name means the same in both. Somebody who left
-    while another came to the same cell is no change.
+    over the variables that both have, in the finest coding that both have. A margin that is out of
+    both tells came - went; of a register that only grows, came. That both are judged as if each
+    were told is more than an intruder sees, and errs on the safe side. Somebody who left while
+    another came to the same cell is no change.
     """
+
+    who = "those who came or went"
 
     def __init__(self, new: Table, old: Table, old_out: Sets, policy: Policy) -> None:
         self.common = _common(new, old)
@@ -54,10 +75,7 @@ class Changes:
             if (side > 0).any()
         )
         self.names, self.old_out = new.names, tuple(self._shared_names(old.names, old_out))
-        # a model of the population is one of the whole table, not of what changed
-        sample = dataclasses.replace(policy.sample, check=False)
-        policy = dataclasses.replace(policy, given={**policy.given, "sample": sample})
-        self.policy = policy.effort(witness_effort=min(policy.bounds.witness_effort, PROOF))
+        self.policy = _of_some(policy)
         self._known: dict[Sets, Verdict] = {}
 
     def _shared_names(self, names: Sequence[str], sets: Iterable[int]) -> Iterator[int]:
@@ -73,7 +91,6 @@ class Changes:
         return tuple(s for s in both if s)
 
     def verdict(self, out: Iterable[int]) -> Verdict:
-        """On what the two releases together tell of the changes."""
         shared = self.shared(out)
         if not shared or not self.parts:
             return Verdict.PASS
@@ -85,21 +102,209 @@ class Changes:
         return self._known[shared]
 
 
-def changes(new: Table, others: Iterable[Vintage], policy: Policy) -> tuple[Changes, ...]:
-    """Between a vintage and each of the others."""
-    return tuple(Changes(new, old, out, policy) for old, out in others)
+class Stayed:
+    """Who stayed: of each cell of `whole` as many as all other vintages have there.
+
+    Whoever knows who came and who went knows the margins that are out of any vintage for those who
+    stayed, too. Which cells may be shown is judged where they are published, not here.
+    """
+
+    who = "those who stayed"
+
+    def __init__(self, whole: Table, names: Sequence[str], out: Iterable[Names], policy: Policy):
+        self.table, self.names = whole, tuple(names)
+        self.old_out = tuple(whole.axes.set_of(margin) for margin in out)
+        shown = dataclasses.replace(policy.published, least=0, zeros=False, tables="")
+        given = {**policy.given, "published": shown, "small": policy.small}
+        self.policy = _of_some(dataclasses.replace(policy, given=given))
+        self._known: dict[Sets, Verdict] = {}
+
+    def verdict(self, out: Iterable[int]) -> Verdict:
+        mine = (self.table.axes.set_of(self.names[p] for p in bits(margin)) for margin in out)
+        margins = maximal([*self.old_out, *mine])
+        if not any(margins) or not self.table.total:
+            return Verdict.PASS
+        if margins not in self._known:
+            formula = Formula(self.table.names, margins)
+            self._known[margins] = decide(self.table, formula, self.policy, named=False).verdict
+        return self._known[margins]
+
+
+class Unjoined:
+    """Vintages with variables that no table has together: what they tell of one another."""
+
+    who = "the same people in variables that no vintage has together"
+
+    def verdict(self, out: Iterable[int]) -> Verdict:
+        return Verdict.REVIEW
+
+
+def judges(new: Table, others: Iterable[Vintage], policy: Policy) -> tuple[Judge, ...]:
+    """Of those who came or went, between a vintage and each other one; of those who stayed."""
+    pairs = [_Pair(new, Vintage(*other)) for other in others]
+    found: list[Judge] = []
+    for pair in pairs:
+        found.append(Changes(pair.now, pair.then, pair.out, policy))
+        if (alike := _as_if_renamed(pair.now, pair.then)) is not None:
+            found.append(Changes(*alike, pair.out, policy))
+    told = [pair for pair in pairs if any(pair.out)]
+    for group in [[pair] for pair in told] if len(told) < 2 else [*([p] for p in told), told]:
+        found += _stayed(new, group, policy)
+    return tuple(found)
+
+
+def _stayed(new: Table, pairs: Sequence[_Pair], policy: Policy) -> Iterator[Judge]:
+    """Those who stayed in every table that has all variables of which something is out."""
+    out = [names for pair in pairs for names in pair.named()]
+    spoken = {*new.names}.union(*out)
+    whole = new
+    for pair in pairs:
+        whole = _capped(whole, pair.groups, pair.then)
+    wholes = [whole, *(_capped(pair.old, pair.older, pair.now) for pair in pairs)]
+    if not any(spoken <= {*table.names} for table in wholes):
+        yield Unjoined()
+    for table in wholes:
+        if spoken <= {*table.names}:
+            yield Stayed(table, new.names, out, policy)
+
+
+class _Pair:
+    """A new vintage and an old one, with the names of the new one, and in a coding of both."""
+
+    def __init__(self, new: Table, vintage: Vintage) -> None:
+        old, self.out = vintage.table, vintage.out
+        relation = vintage.relation or by_names(_axes(new), _axes(old))
+        if not relation.variables:
+            raise PolicyError(
+                f"the new vintage has the variables {', '.join(new.names)}, the old one "
+                f"{', '.join(old.names)}, and none in common; a vintage is of the same people."
+            )
+        here = {older: name for name, (older, _) in relation.variables.items()}
+        taken = {*new.names}
+        self.old = _renamed(
+            old, {n: here.get(n) or (f"{n} (before)" if n in taken else n) for n in old.names}
+        )
+        self.groups: dict[str, Group] = {}  # of the new categories
+        self.older: dict[str, Group] = {}
+        for name in relation.variables:
+            self.groups[name], self.older[name] = relation.groups(
+                name, new.variable(name).categories, self.old.variable(name).categories
+            )
+        self.now, self.then = _merged(new, self.groups), _merged(self.old, self.older)
+
+    def named(self) -> list[Names]:
+        """What is out of the old vintage, by names of the new one."""
+        return [tuple(self.old.axes.names_of(margin)) for margin in self.out if margin]
+
+
+def _axes(table: Table) -> Axes:
+    return {variable.name: variable.categories for variable in table.variables}
+
+
+def _merged(table: Table, groups: Mapping[str, Group]) -> Table:
+    for name, group_of in groups.items():
+        if any(category != group for category, group in group_of.items()):
+            table = table.merge(name, group_of)
+    return table
+
+
+def _renamed(table: Table, names: Mapping[str, str]) -> Table:
+    if all(name == own for name, own in names.items()):
+        return table
+
+    def said(combinations: Iterable[Combination]) -> tuple[Combination, ...]:
+        return tuple(sorted(tuple((names[n], c) for n, c in one) for one in combinations))
+
+    return dataclasses.replace(
+        table,
+        variables=tuple(dataclasses.replace(v, name=names[v.name]) for v in table.variables),
+        impossible=said(table.impossible),
+        codings=tuple(
+            dataclasses.replace(
+                coding,
+                names=(names[coding.names[0]], names[coding.names[1]]),
+                combinations=said(coding.combinations),
+            )
+            for coding in table.codings
+        ),
+        nestings=tuple((names[inner], names[outer]) for inner, outer in table.nestings),
+    )
+
+
+def _capped(whole: Table, groups: Mapping[str, Group], other: Table) -> Table:
+    """Of each cell over common variables no more people than another table has, whose categories
+    are the groups. Where some go, they leave the largest cells: who is alone stays to be guarded.
+    """
+    common = [name for name in whole.names if name in groups and name in other.names]
+    theirs = other.margin(common)
+    labels = [
+        list(dict.fromkeys([*theirs.variable(name).categories, *groups[name].values()]))
+        for name in common
+    ]
+    sizes = [len(own) for own in labels]
+    mine = np.column_stack(
+        [
+            np.array([own.index(groups[name][c]) for c in whole.variable(name).categories])[
+                whole.codes[:, whole.axes.place[name]]
+            ]
+            for name, own in zip(common, labels, strict=True)
+        ]
+    )
+    cell, place = np.unique(keys(mine, sizes), return_inverse=True)
+    there = dict(zip(keys(theirs.codes, sizes).tolist(), theirs.counts.tolist(), strict=True))
+    most = np.array([there.get(one, 0) for one in cell.tolist()])
+    excess = np.bincount(place, whole.counts, len(cell)).astype(np.int64) - most
+    order = np.lexsort((-whole.counts, place))
+    counts, place = whole.counts[order], place[order]
+    before = np.cumsum(counts) - counts
+    first = np.r_[True, place[1:] != place[:-1]]
+    before -= np.maximum.accumulate(np.where(first, before, 0))
+    left = counts - np.clip(excess[place] - before, 0, counts)
+    return Table.from_cells(
+        whole.variables,
+        whole.codes[order][left > 0],
+        left[left > 0],
+        impossible=whole.impossible,
+        codings=whole.codings,
+        nestings=whole.nestings,
+    )
+
+
+def _as_if_renamed(new: Table, old: Table) -> tuple[Table, Table] | None:
+    """Both as if categories that only one of them has people in were other names of the same: for
+    then nobody came or went with a new name. None where no variable has such in both.
+    """
+    found = False
+    for name in _common(new, old):
+        mine, theirs = _peopled(new, name), _peopled(old, name)
+        apart = sorted(mine ^ theirs)
+        if mine <= theirs or theirs <= mine:
+            continue
+        found = True
+        new, old = (
+            table.merge(name, {c: apart[0] for c in table.variable(name).categories if c in apart})
+            for table in (new, old)
+        )
+    return (new, old) if found else None
+
+
+def _peopled(table: Table, name: str) -> set[str]:
+    """The categories that somebody has."""
+    margin = table.margin([name])
+    categories = table.variable(name).categories
+    return {categories[code] for code in margin.codes[margin.counts > 0, 0]}
 
 
 class VintageTrial:
-    """The verdict of another trial on the new vintage, or a worse one on the changes."""
+    """The verdict of another trial on the new vintage, or a worse one on what all tell together."""
 
-    def __init__(self, own: Trial, changes: Sequence[Changes]) -> None:
-        self.own, self.changes = own, tuple(changes)
+    def __init__(self, own: Trial, judges: Sequence[Judge]) -> None:
+        self.own, self.judges = own, tuple(judges)
         self.out: Sets = own.out
 
     def verdict(self, margins: Sequence[int]) -> Verdict:
         found = Verdict.PASS
-        for each in self.changes:
+        for each in self.judges:
             found = worst([found, each.verdict([*self.out, *margins])])
             if found is Verdict.FAIL:
                 return found
@@ -126,14 +331,15 @@ class VintageTrial:
         return self.own.widths()
 
 
+def _of_some(policy: Policy) -> Policy:
+    """For some of the people: a model of the population is one of the whole table."""
+    sample = dataclasses.replace(policy.sample, check=False)
+    policy = dataclasses.replace(policy, given={**policy.given, "sample": sample})
+    return policy.effort(witness_effort=min(policy.bounds.witness_effort, PROOF))
+
+
 def _common(new: Table, old: Table) -> tuple[str, ...]:
-    common = tuple(name for name in new.names if name in old.names)
-    if not common:
-        raise PolicyError(
-            f"the new vintage has the variables {', '.join(new.names)}, the old one "
-            f"{', '.join(old.names)}, and none in common; a vintage is of the same people."
-        )
-    return common
+    return tuple(name for name in new.names if name in old.names)
 
 
 def _either(now: Variable, then: Variable) -> Variable:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from discreet.decision.answering.desk import Desk
+from discreet.decision.answering.relation import Axes, Relation, by_names
 from discreet.decision.answering.vintage import Vintage
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
@@ -26,7 +27,7 @@ from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify
 from discreet.server.ledger.database import Database
 from discreet.server.ledger.marks import check_secret
-from discreet.server.ledger.population import vintages
+from discreet.server.ledger.population import axes_of, related, vintages
 from discreet.server.ledger.schema import Dataset, Entry, Kind, Publication, canonical, now
 from discreet.server.showing.margins import names_of, set_of, sets_of
 from discreet.table.formula import Formula
@@ -258,16 +259,27 @@ class CurrentDesks:
 
     def _others(self, session: Session, dataset: Dataset) -> list[Vintage]:
         """The other vintages: their data are needed as long as this one can be asked."""
-        found = []
+        found = list[Vintage]()
+        relations = related(session, dataset)
         for other in vintages(session, dataset):
             if other.slug not in self.served:
                 raise LedgerError(
                     f"{dataset.slug!r} is a vintage of the same people as {other.slug!r}, and is "
                     f"judged together with it: serve the data of {other.slug!r} too (--datasets)."
                 )
-            table = self.served[other.slug].table
-            found.append((table, self._out(session, other, table)))
+            found += self._vintages(session, axes_of(dataset), other, relations[other.id])
         return found
+
+    def _vintages(
+        self, session: Session, axes: Axes, other: Dataset, relation: Relation
+    ) -> Iterator[Vintage]:
+        """Another vintage by what was said of it, and by names where these tell more."""
+        table = self._served(other.slug).table
+        out = self._out(session, other, table)
+        named = by_names(axes, axes_of(other))
+        for one in [relation] if relation == named else [relation, named]:
+            if one.variables:
+                yield Vintage(table, out, one)
 
     def _state(self, fingerprint: str, version: int, table: Table, out: Iterable[int]) -> str:
         """What is out, of which data, under which policy."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,9 +10,11 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from discreet.data.previous import Previous
 from discreet.decision.answering import gate
 from discreet.decision.answering.answer import Why
 from discreet.decision.answering.desk import Desk
+from discreet.decision.answering.relation import Relation, relate
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
@@ -20,7 +22,7 @@ from discreet.server.deciding.current_desks import CurrentDesks, Served
 from discreet.server.deciding.unready import unready
 from discreet.server.ledger import store
 from discreet.server.ledger.marks import SECRET, keep_secret
-from discreet.server.ledger.population import check_new, vintages
+from discreet.server.ledger.population import axes_of, check_new, related, said_of, vintages
 from discreet.server.ledger.schema import Dataset, Kind, Mark, canonical, now
 from discreet.server.showing.margins import lists_of, sets_of
 from discreet.table.table import Table
@@ -43,18 +45,21 @@ class Office(CurrentDesks):
         listed: Iterable[Iterable[str]] | None = None,
         previous: str | None = None,
         apart: bool = False,
+        older_names: Previous | None = None,
         about: Mapping[str, Any] | None = None,
         actor: str = OPERATOR,
     ) -> Served:
         """Put a table behind the counter; if its ledger is there, go on from where it is.
 
         What is out from the start must pass the gate, together with all that is out of the other
-        vintages of the same people; these are closed in the same transaction.
+        vintages of the same people; these are closed in the same transaction. `older_names` says
+        what variables and categories of the `previous` vintage became.
         """
         try:
             return self._open(
-                table, policy, slug, title, frontier, listed, previous, apart, about, actor
-            )
+                table, policy, slug, title, frontier, listed, previous, apart,
+                older_names or Previous(), about, actor,
+            )  # fmt: skip
         except SQLAlchemyError as error:
             raise unready(error) from error
 
@@ -68,6 +73,7 @@ class Office(CurrentDesks):
         listed: Iterable[Iterable[str]] | None,
         previous: str | None,
         apart: bool,
+        older_names: Previous,
         about: Mapping[str, Any] | None,
         actor: str,
     ) -> Served:
@@ -80,6 +86,7 @@ class Office(CurrentDesks):
                 policy,
                 sets_of(table, frontier),
                 previous,
+                older_names,
                 apart=apart,
                 fingerprint=fingerprint,
                 slug=slug,
@@ -107,6 +114,7 @@ class Office(CurrentDesks):
         policy: Policy,
         frontier: Sets | None,
         previous: str | None,
+        older_names: Previous,
         *,
         apart: bool,
         fingerprint: str,
@@ -120,26 +128,37 @@ class Office(CurrentDesks):
         check = partial(
             check_new,
             slug=slug,
-            names=table.names,
+            table=table,
             fingerprint=fingerprint,
             previous=previous,
             apart=apart,
-            people={one.slug: one.table.total for one in self.served.values()}
-            | {slug: table.total},
+            served={one.slug: one.table for one in self.served.values()},
         )
+        axes = {variable.name: variable.categories for variable in table.variables}
+        plain = [{"name": v.name, "categories": list(v.categories)} for v in table.variables]
         for _ in range(TRIES):
             with self.database.read() as session:
                 check(session)
                 older = self._older(session, previous)
                 heads = {other.id: other.head_hash for other in older}
+                step = self._step(table, older, older_names)
                 others = [
-                    (self._served(o.slug).table, self._out(session, o, self._served(o.slug).table))
-                    for o in older
+                    vintage
+                    for other in older
+                    for vintage in self._vintages(
+                        session, axes, other, step.then(related(session, older[-1])[other.id])
+                    )
                 ]
             Desk(table, policy, frontier=frontier, others=others, out=())
             gate.check(table, out, policy, others)
 
-            def begin(session: Session, heads: Mapping[int, str] = heads) -> int | None:
+            variables = said_of(plain, step) if older else plain
+
+            def begin(
+                session: Session,
+                heads: Mapping[int, str] = heads,
+                variables: Sequence[Mapping[str, Any]] = variables,
+            ) -> int | None:
                 keep_secret(session, self.secret)
                 if (found := store.find_dataset(session, slug)) is not None:
                     return found.id
@@ -154,9 +173,7 @@ class Office(CurrentDesks):
                     slug=slug,
                     fingerprint=fingerprint,
                     policy=policy.to_toml(),
-                    variables=[
-                        {"name": v.name, "categories": list(v.categories)} for v in table.variables
-                    ],
+                    variables=variables,
                     frontier=lists_of(table, frontier),
                     previous=None if previous is None else older[-1].id,
                     actor=actor,
@@ -171,6 +188,27 @@ class Office(CurrentDesks):
             if (made := self.database.transact(None, begin)) is not None:
                 return made
         raise LedgerError(f"{slug!r} cannot be opened while so much is asked of {previous!r}.")
+
+    def _step(self, table: Table, older: Sequence[Dataset], said: Previous) -> Relation:
+        """What the variables and categories of the vintage that was named became."""
+        if not older:
+            if said != Previous():
+                raise LedgerError(
+                    "the codebook says under [previous] what became of an older vintage, and none "
+                    "is named; name it with --previous."
+                )
+            return Relation({})
+        axes = {variable.name: variable.categories for variable in table.variables}
+        try:
+            found = relate(axes, axes_of(older[-1]), said)
+        except LedgerError as error:
+            raise LedgerError(f"of the older vintage {older[-1].slug!r} {error}") from None
+        if not found.variables:
+            raise LedgerError(
+                f"{older[-1].slug!r} has none of the variables of these data; a vintage is of the "
+                "same people."
+            )
+        return found
 
     def _older(self, session: Session, previous: str | None) -> list[Dataset]:
         """All vintages of a population, the one that was named last."""

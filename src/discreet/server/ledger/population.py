@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from discreet.decision.answering.relation import Axes, Relation, alike, by_names
 from discreet.errors import LedgerError
 from discreet.server.ledger.schema import Dataset
+from discreet.table.table import Table
+
+Floats = NDArray[np.float64]
+CLOSE = 0.05  # of all people
+FEW = 4  # categories
 
 
 def vintages(session: Session, dataset: Dataset) -> list[Dataset]:
@@ -25,18 +34,72 @@ def vintages(session: Session, dataset: Dataset) -> list[Dataset]:
     return [d for d in every if d.id in found and d.id != dataset.id]
 
 
+def axes_of(dataset: Dataset) -> Axes:
+    """Its variables and their categories."""
+    return {variable["name"]: variable["categories"] for variable in dataset.variables}
+
+
+def said_of(variables: Sequence[Mapping[str, Any]], relation: Relation) -> list[dict[str, Any]]:
+    """Variables for the ledger, with what each was in the older vintage."""
+    found = []
+    for variable in variables:
+        older, pairs = relation.variables.get(variable["name"], ("", {}))
+        was = {"name": older, "categories": {c: sorted(others) for c, others in pairs.items()}}
+        found.append({**variable, "was": was})
+    return found
+
+
+def related(session: Session, dataset: Dataset) -> dict[int, Relation]:
+    """Of each vintage of its population: how the variables of this one relate to its own, step by
+    step from vintage to vintage.
+    """
+    every = {one.id: one for one in (dataset, *vintages(session, dataset))}
+    found = {dataset.id: by_names(axes_of(dataset), axes_of(dataset))}
+    reached = [dataset]
+    for one in reached:
+        for other in every.values():
+            if other.id in found:
+                continue
+            if one.previous == other.id:
+                step = _stated(one, other)
+            elif other.previous == one.id:
+                step = _stated(other, one).reversed()
+            else:
+                continue
+            found[other.id] = found[one.id].then(step)
+            reached.append(other)
+    return found
+
+
+def _stated(newer: Dataset, older: Dataset) -> Relation:
+    """What its ledger says of the older vintage; by names, where an earlier version opened it."""
+    if not all("was" in variable for variable in newer.variables):
+        return by_names(axes_of(newer), axes_of(older))
+    return Relation(
+        {
+            variable["name"]: (
+                variable["was"]["name"],
+                {c: frozenset(own) for c, own in variable["was"]["categories"].items()},
+            )
+            for variable in newer.variables
+            if variable["was"]["name"]
+        }
+    )
+
+
 def check_new(
     session: Session,
     *,
     slug: str,
-    names: Sequence[str],
+    table: Table,
     fingerprint: str,
     previous: str | None,
     apart: bool,
-    people: Mapping[str, int],
+    served: Mapping[str, Table],
 ) -> None:
-    """A new data set says whose vintage it is, if the ledger has one that looks like it: by a name
-    of its variables, or by the number of `people`, of those that are served.
+    """A new data set says whose vintage it is, or that its people are others, if the ledger has one
+    that may be of the same people: by the names of variables or of categories, by the number of
+    people, or by how many people the categories have.
     """
     every = list(session.scalars(select(Dataset).order_by(Dataset.id)))
     for known in every:
@@ -52,18 +115,51 @@ def check_new(
     if apart:
         return
     other = "If it is of other people, say --apart; the ledger keeps who said so."
+    mine = {alike(name) for name in table.names}
     for known in reversed(every):
-        mine, theirs = set(names), {variable["name"] for variable in known.variables}
+        theirs = {alike(name) for name in axes_of(known)}
         if mine <= theirs or theirs <= mine:
             raise LedgerError(
                 f"{slug!r} has the variables of {known.slug!r}. If it is of the same people, say "
                 f"so with --previous {known.slug}: both are then judged together. {other}"
             )
-        shared = [name for name in names if name in theirs]
-        if shared or people.get(known.slug) == people[slug]:
-            like = repr(shared[0]) if shared else "the number of people"
+        if like := _likeness(table, known, served.get(known.slug)):
             raise LedgerError(
                 f"{slug!r} has {like} in common with {known.slug!r}. If it is of the same people, "
                 "serve one data set with all variables, for what two tell together is not judged; "
                 f"or say --previous {known.slug} if it is of a later time. {other}"
             )
+
+
+def _likeness(table: Table, known: Dataset, other: Table | None) -> str:
+    """What speaks for the same people; of data that are not served only names are known."""
+    theirs = {alike(name) for name in axes_of(known)}
+    if shared := [name for name in table.names if alike(name) in theirs]:
+        return repr(shared[0])
+    for name, categories in axes_of(known).items():
+        labels = {alike(category) for category in categories}
+        for variable in table.variables:
+            if len(labels & {alike(category) for category in variable.categories}) > 1:
+                return f"the categories of {variable.name!r} (as {name!r})"
+    if other is None:
+        return ""
+    if abs(table.total - other.total) <= CLOSE * max(table.total, other.total):
+        return f"{'' if table.total == other.total else 'nearly '}the number of people"
+    for variable in table.variables:
+        for theirs_too in other.variables:
+            if _alike_shares(_shares(table, variable.name), _shares(other, theirs_too.name)):
+                return f"the shares of {variable.name!r} (as {theirs_too.name!r})"
+    return ""
+
+
+def _shares(table: Table, name: str) -> Floats:
+    """Of the people of each category that somebody has, the largest first."""
+    counts = table.margin([name]).counts
+    return -np.sort(-counts[counts > 0] / max(table.total, 1))
+
+
+def _alike_shares(mine: Floats, theirs: Floats) -> bool:
+    """With few categories shares are often alike by chance."""
+    if len(mine) != len(theirs) or len(mine) < FEW:
+        return False
+    return bool(np.abs(mine - theirs).sum() / 2 <= CLOSE)
