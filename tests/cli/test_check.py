@@ -324,6 +324,7 @@ def test_hidden_cells_among_perturbed_ones_are_not_called_safe(tmp_path):
         lambda told: told["tables"][0]["variables"][0]["lines"][0].pop("depth"),
         lambda told: told["files"][0].update(table="none"),
         lambda told: told.pop("symbol"),
+        lambda told: told["tables"][0].update(whole=False),
     ],
 )
 def test_a_manifest_that_is_not_whole(out, change):

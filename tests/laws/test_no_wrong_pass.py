@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import discreet as dc
 from discreet.cli.main import main
 from discreet.data.codebook import Codebook, Role
 from discreet.data.hierarchy import Hierarchy
 from discreet.decision.answering.desk import Desk
+from discreet.decision.batch.out import out_of
 from discreet.decision.frontier.frontier import frontier
 from discreet.decision.law.alternatives import alternatives
 from discreet.decision.law.assess import assess
@@ -342,3 +344,31 @@ def test_a_category_of_any_level_is_believed():
     found = decide(cancers(), "Town*Diag", policy)
     assert judged(found, "beliefs") == "FAIL"
     assert "Diag cancer" in str(found)
+# Masks of tables
+
+
+def test_counts_are_rounded_to_multiples_of_a_whole_number():
+    """A count of 2 to a multiple of 1.5 is 1 or 2 where 1.5 is shown; a range to 3 was taken."""
+    table = Table.of([[16, 2], [16, 12]], Sex="mf", Town="ab")
+    records, sheets = dc.office.formula_sheets(table, "Sex*Town")
+    for kind in ("random", "conventional", "controlled", "unbiased"):
+        with pytest.raises(DataError, match="multiples of a whole number"):
+            dc.office.mask(records, sheets, method="round", base=1.5, kind=kind)
+
+
+def test_what_is_out_rounded_shows_multiples_of_its_base():
+    """A manifest that says so of true counts would leave them open by the base."""
+    said = {"exact": False, "whole": True, "method": "controlled rounding"}
+    with pytest.raises(DisclosureError, match="no multiple of 5"):
+        out_of(np.array([10.0, 7.0]), said | {"parameters": {"base": 5}})
+
+
+def test_hidden_cells_of_one_owner_in_a_table_of_one_variable(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = ["Region,Owner,Turnover"]
+    for region, amounts in (("N", (900, 20)), ("S", (700, 10)), ("E", (90, 80, 70, 60))):
+        rows += [f"{region},{'one' if x > 500 else ''},{x}" for x in amounts]
+    rows += [f"W,,{x}" for x in (50, 60, 70, 80)]
+    Path("firms.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    done = run("mask firms.csv --release Region --value Turnover --holding Owner --json")
+    assert done.exit_code in (0, 1)

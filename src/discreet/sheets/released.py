@@ -262,6 +262,7 @@ def _check_whole(content: Mapping[str, Any]) -> None:
             raise ValueError(f"table {name!r} has the measure {strange[0]!r}")
         at = f"tables[{place}].parameters"
         _check_kinds(table["parameters"], PARAMETERS.get(table["method"], {}), at)
+        _check_counts(table)
         if not table["variables"]:
             raise ValueError(f"table {name!r} has no variables")
         cells = math.prod(len(one["lines"]) for one in table["variables"])
@@ -273,6 +274,15 @@ def _check_whole(content: Mapping[str, Any]) -> None:
     for file in content["files"]:
         if file["table"] is not None and file["table"] not in names:
             raise ValueError(f"file {file['name']!r} is of an unknown table")
+
+
+def _check_counts(table: Mapping[str, Any]) -> None:
+    """People are counted in whole numbers, and rounded to multiples of one."""
+    if table["measure"].get("value") or table["measure"].get("weight"):
+        return
+    base = table["parameters"].get("base", 1) if "rounding" in table["method"] else 1
+    if not table["whole"] or not float(base).is_integer():
+        raise ValueError(f"table {table['name']!r} counts people, and not in whole numbers")
 
 
 def sheets_of(content: Mapping[str, Any], variables: Iterable[Variable]) -> tuple[Sheet, ...]:

@@ -19,7 +19,7 @@ from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.batch.out import ends
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Effort
-from discreet.errors import DataError
+from discreet.errors import DataError, OptionError
 from discreet.masks.masked import BITS, TRIAL, Masked
 from discreet.release.printed import Printed
 from discreet.release.release import Release
@@ -48,6 +48,8 @@ def _round(
     from discreet.masks.rounding.controlled import controlled
 
     case, plain = work.case(sheets, measure), _wanted(sheets)
+    if case.whole and not float(base).is_integer():
+        raise OptionError(f"base is {base:g}; counts are rounded to multiples of a whole number.")
     values = plain.sums @ plain.fine(work.records.codes, printed_amounts(work.records, measure))
     rng = np.random.default_rng(secrets.randbits(BITS) if seed is None else seed)
     if kind in ("conventional", "random"):

@@ -53,8 +53,21 @@ def out_of(values: Floats, said: Mapping[str, Any]) -> Floats | Behind:
     shown = ~np.isnan(values)
     if how is not None:
         low[shown], high[shown] = how.ends(values[shown], whole=whole)
-    known = "rounding" in method or parameters.get("silent") is True
+    rounded = "rounding" in method
+    if rounded:
+        _check_multiples(values[shown], float(parameters["base"]), method)
+    known = rounded or parameters.get("silent") is True
     return Behind(low, high, str(method), known)
+
+
+def _check_multiples(values: Floats, base: float, method: str) -> None:
+    """What was rounded shows multiples of its base; sums may be printed with few decimals."""
+    off = np.abs(values - base * np.round(values / base))
+    if (off > unit_of(values) / 2 + NEAR * np.maximum(1.0, values)).any():
+        raise InconsistentRelease(
+            f"a table is out by {method}, and shows what is no multiple of {base:g}; take the "
+            "release as it was written."
+        )
 
 
 def as_it_is(one: Floats | Behind | None, shape: tuple[int, ...]) -> Bools:

@@ -59,9 +59,9 @@ def _unions(case: SheetCase, sheet: Sheet, hidden: Bools) -> Iterator[Sheet]:
                 lines = [grouping.lines[i] for i, gone in zip(below, pattern, strict=True) if gone]
                 codes = frozenset[int]().union(*(line.codes for line in lines))
                 line = Line(" + ".join(line.label for line in lines), codes)
-                where = (*sheet.where, Grouping(grouping.variable, (line,)))
+                together = Grouping(grouping.variable, (line,))
                 yield dataclasses.replace(
-                    sheet, groupings=others, where=where, status=Status.WATCHED
+                    sheet, groupings=(*others, together), status=Status.WATCHED
                 )
 
 
