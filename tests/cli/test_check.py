@@ -307,6 +307,16 @@ def test_zeros_that_are_printed_say_that_gaps_are_none(tmp_path, monkeypatch):
     assert {tuple(f.cell.values()) for f in found(tmp_path / "out", "sums")} >= {("A", "f")}
 
 
+@pytest.mark.parametrize("measure", [Measure(), Measure("Turnover")])
+def test_a_width_of_0_forgives_no_cell_that_has_one_value_only(tmp_path, measure):
+    """One gap in a row that is printed with its total."""
+    sheet = Sheet("1", (Grouping.of(REGION), Grouping.of(SEX)), measure)
+    write([masked([sheet], {("A", "f")}, whole=measure.value is None)], tmp_path / "out")
+    for width in (None, 0.0, 1e-12):
+        (gap,) = found(tmp_path / "out", "sums", width=width)
+        assert gap.cell == {"Region": "A", "Sex": "f"}
+
+
 def test_hidden_cells_among_perturbed_ones_are_not_called_safe(tmp_path):
     made = dataclasses.replace(counts(), printed=None)
     write([made], tmp_path / "out")

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     "--width",
     type=Number(0),
     metavar="W",
-    help="A hidden cell must be able to range over so much; else 1 for counts, anything for sums.",
+    help="A hidden cell must be able to range over so much; counts over 1 at least, sums over "
+    "anything.",
 )
 @click.option(
     "--independent",

@@ -246,13 +246,17 @@ def _floor(joint: Joint, targets: NDArray[np.int64]) -> float:
 def _wanted(
     joint: Joint, targets: NDArray[np.int64], width: float | None, whole: bool, upper: Floats
 ) -> tuple[Floats, Floats]:
-    """How far each must be able to range, and what is forgiven for fractions."""
+    """How far each must be able to range, and what is forgiven for fractions.
+
+    No `width` is so little that a cell may have one value only.
+    """
+    asked = 0.0 if width is None else float(width)
     if whole:
-        return np.full(len(targets), 1.0 if width is None else width), np.zeros(len(targets))
+        return np.full(len(targets), max(1.0, asked)), np.zeros(len(targets))
     scale = np.full(len(targets), upper[np.isfinite(upper)].max(initial=1.0))
     rounded = 0.0 if joint.truth is not None else max(table.slack for table in joint.tables)
     least = 10 * NEAR * scale + 4 * rounded
-    return (least if width is None else np.full(len(targets), float(width))), NEAR * scale
+    return np.maximum(least, asked), NEAR * scale
 
 
 def _home(joint: Joint, row: int) -> tuple[Sheet, int]:
