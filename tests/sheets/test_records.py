@@ -176,6 +176,20 @@ def test_who_asks():
     assert found.asking["r"].tolist() == [m in ("yes", "1", "x") for m in marks]
 
 
+def test_an_owner_is_one_however_the_name_is_written():
+    """Two letters may be one with its accent, or two; both are read alike."""
+    names = [
+        "M\u00fcller AG",
+        "Mu\u0308ller AG",
+        " m\u00fcller  ag",
+        "M\u00fcller\u00a0AG",
+        "Meier AG",
+    ]
+    data = pd.DataFrame({"a": ["x"] * 5, "v": [1.0] * 5, "o": names})
+    owners = read(data, Measure(value="v", holding="o")).owners["o"]
+    assert len(set(owners[:4].tolist())) == 1 != len(set(owners.tolist()))
+
+
 def test_owners_that_are_not_named_stand_alone():
     data = frame(A=["x"] * 3, o=[None, " ", None])
     owners = read(data, Measure(value="v", holding="o")).owners["o"]

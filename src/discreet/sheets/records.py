@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -210,14 +211,22 @@ def _closed(table: Table) -> dict[tuple[str, ...], Any]:
 
 
 def _owners(column: Any, name: str) -> Ints:
-    """A number for each owner; who has none stands alone, with a negative one."""
+    """A number for each owner, in whatever letters and blanks it is written; who has none stands
+    alone, with a negative one.
+    """
     index, distinct = places(name, column)
-    texts = [str(value).strip().casefold() if value is not None else "" for value in distinct]
+    texts = [_alike(str(value)) if value is not None else "" for value in distinct]
     number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     codes = np.array([number[text] if text else -1 for text in texts], np.int64)[index]
     alone = codes < 0
     codes[alone] = -1 - np.arange(int(alone.sum()))
     return np.asarray(codes)
+
+
+def _alike(text: str) -> str:
+    """What is read alike is the same."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(folded.split())
 
 
 def _asking(column: Any) -> NDArray[np.bool_]:
