@@ -317,3 +317,23 @@ def test_a_zero_that_may_be_public_does_not_refuse_a_batch():
     assert judge_batch(records, sheets).verdict is FAIL
     made = mask(records, sheets)
     assert np.isnan(made.shown()[0][1][1, 1:]).all()
+
+
+def test_a_sum_beside_counts_that_are_out_with_gaps():
+    """Three times the age and 7, by town: with the counts that are shown it tells the others."""
+    ages = [20] * 40 + [30] * 30 + [40] * 2 + [20] * 40 + [30] * 30 + [40] * 10
+    frame = pd.DataFrame({"Town": ["a"] * 72 + ["b"] * 80, "Age": [str(age) for age in ages]})
+    frame["Amount"] = [3.0 * int(age) + 7 for age in frame.Age]
+    people, amount = Microdata.read(frame, records=True), Measure("Amount")
+    records = Records.read(people, variables=["Town", "Age"], measures=[amount])
+    town, age = (Grouping.of(records.variable(name)) for name in ("Town", "Age"))
+    counts = Sheet("may", (town, age), status=Status.OUT)
+    gap = np.nan
+    values = np.array([[152.0, 80, 60, 12], [72, 40, gap, gap], [80, 40, gap, gap]])
+    june = Sheet("june", (town,), amount)
+    policy = Policy.of({"attribute.check": False})
+    for judge in (judge_batch, mask):
+        found = judge(records, [counts, june], policy, out={"may": values})
+        found = found.judged if judge is mask else found.together
+        assert found.verdict is REVIEW
+        assert "measures together" in [reason.rule for reason in found.reasons]

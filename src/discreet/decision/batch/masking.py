@@ -204,14 +204,18 @@ def mask(
     check_sheets(sheets)
     work = Work.of(records, sheets, policy, dict(out or {}), effort, clock)
     made, cases, reasons = [], [], []
-    for measure in dict.fromkeys(s.measure for s in sheets if s.status is Status.WANTED):
+    guarded = set[Measure]()
+    for measure in dict.fromkeys(s.measure for s in sheets):
         own = [sheet for sheet in sheets if sheet.measure == measure]
+        if all(sheet.status is Status.OUT for sheet in own):
+            guarded |= {measure} if work.case(own, measure).demands else set()
+            continue
         case, masked, judged = _made(work, method, own, measure, options)
         made.append(masked)
         cases.append(case)
         reasons += judged
     reasons = [*names_in_doubt(policy, records.table, records.unread), *reasons, *unknown(work.out)]
-    guarded = {case.cells.measure for case in cases if case.demands}
+    guarded |= {case.cells.measure for case in cases if case.demands}
     reasons += doubts(records, sheets, guarded)
     names = tuple(sheet.name for sheet in sheets)
     missing = records.missing(sheet.measure for sheet in sheets)
