@@ -143,10 +143,11 @@ def check(
 
     `values_of` gives the true values of the rows of a system whose sheets have one measure, and
     behind them those of its fine cells if it has them; without it nothing is compared with the
-    data, and the verdict is REVIEW at best. A hidden cell must be able to range over `width`, and over
-    1 for counts, anything for sums, at least. `released` are folders that are out already: what they show is added
-    up with the rest, and what they hide must stay hidden. `impossible` are combinations of codes
-    that nobody has, as everybody knows. In `records` measures are sought that tell of each other.
+    data, and the verdict is REVIEW at best. A hidden cell must be able to range over `width`;
+    counts over 1 at least, sums over anything. `released` are folders that are out already: what
+    they show is added up with the rest, and what they hide must stay hidden. `impossible` are
+    combinations of codes that nobody has, as everybody knows. In `records` measures are sought that
+    tell of each other.
 
     >>> from tempfile import TemporaryDirectory
     >>> from discreet.decision.batch.masking import mask

@@ -337,3 +337,21 @@ def test_a_sum_beside_counts_that_are_out_with_gaps():
         found = found.judged if judge is mask else found.together
         assert found.verdict is REVIEW
         assert "measures together" in [reason.rule for reason in found.reasons]
+
+
+def test_sums_show_who_has_a_sensitive_category():
+    """Where nobody is, a sum of 0 is printed: all in town a are ill."""
+    rows = [("a", "yes"), ("b", "yes"), ("b", "no")]
+    frame = pd.DataFrame([row for row in rows for _ in range(30)], columns=["Town", "Ill"])
+    frame["Days"] = 1.0 + np.arange(90) % 7
+    book = {"Town": {"role": "identifying"}, "Ill": {"role": "sensitive"}}
+    people = Microdata.read(frame, records=True, codebook=Codebook.of(book))
+    days = Measure("Days")
+    records = Records.read(people, variables=["Town", "Ill"], measures=[days])
+    lines = [Grouping.of(records.variable(name)) for name in ("Town", "Ill")]
+    sheets = [Sheet("1", tuple(lines), days)]
+    assert judge_batch(records, sheets).together.verdict is REVIEW
+    assert mask(records, sheets).verdict is REVIEW
+    assert mask(records, sheets, method="round", base=50).verdict is PASS
+    unasked = Policy.of({"attribute.check": False})
+    assert judge_batch(records, sheets, unasked).together.verdict is PASS

@@ -17,6 +17,7 @@ from discreet.decision.batch.judged import Batch, Blame, Judged, first_reason
 from discreet.decision.batch.measures import Tie, doubts, said_of, ties
 from discreet.decision.batch.out import Out, as_it_is, check_out, ends, unknown
 from discreet.decision.batch.reasons import Looked
+from discreet.decision.batch.sums_that_tell import sums_that_tell
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.batch.unions import with_unions
 from discreet.decision.law.assess import provenance_of
@@ -193,7 +194,7 @@ class Judge:
         printed = self._printed(case, places)
         cells = self._by_cells(case, printed)
         if case.cells.measure.value is not None:
-            return cells
+            return [*cells, *sums_that_tell(case, printed)]
         if worst(reason.verdict for reason in cells) is Verdict.FAIL:
             return cells
         law = judge_by_law(

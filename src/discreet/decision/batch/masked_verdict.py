@@ -14,6 +14,7 @@ from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.out import Out, as_it_is, check_out
 from discreet.decision.batch.reasons import Looked
+from discreet.decision.batch.sums_that_tell import sums_that_tell
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.batch.unions import with_unions
 from discreet.decision.law.policy import Policy
@@ -119,7 +120,7 @@ class Work:
         cells = whole.judge(shown, effort=self.effort, seconds=self.clock, looks=self.looks)
         cells = cells or [Reason("cells", Verdict.PASS, "no cell is one that a rule asks about.")]
         if case.cells.measure.value is not None:
-            return cells
+            return [*cells, *sums_that_tell(case, printed)]
         if worst(reason.verdict for reason in cells) is Verdict.FAIL:
             return cells
         sheets = _printed(case)
