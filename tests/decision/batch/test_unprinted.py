@@ -315,3 +315,19 @@ def test_merged_tables_guard_who_is_in_the_original_cells():
         policy = Policy.of({"small.width": width})
         made = mask(records, [sheet(records, "Town", measure=COUNT)], policy, method="merge")
         assert (made.verdict, made.shown()[0][1].size) == (PASS, cells)
+
+
+def test_sums_below_two_tables_that_no_third_joins():
+    """Region and legal form share a size: 2 owners of 3,013 have between 0 and 3,015 there."""
+    rows = [("N", "q", "1", 2000.0), ("N", "q", "1", 1013.0)]
+    rows += [("N", "p", "1", 1.0), ("N", "p", "1", 1.0)]
+    rows += [("S", legal, "1", 200.0 + i) for legal in "pq" for i in range(8)]
+    rows += [(a, b, "2", 300.0 + i) for a in "NS" for b in "pq" for i in range(8)]
+    frame = pd.DataFrame(rows, columns=["Region", "Legal", "Size", "V"])
+    records = read(frame)
+    policy = Policy.of({"attribute.check": False, "contributors.p": 0.0, "contributors.range": 1.0})
+    sheets = [sheet(records, "Region", "Size"), sheet(records, "Legal", "Size")]
+    assert judge_batch(records, sheets[:1], policy).together.verdict is PASS
+    assert judge_batch(records, sheets[1:], policy).together.verdict is PASS
+    assert judge_batch(records, sheets, policy).together.verdict is FAIL
+    assert mask(records, sheets, policy).hidden > 0

@@ -23,7 +23,7 @@ from discreet.sheets.grouping import Grouping
 from discreet.sheets.joined import over_joined
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure, Sheet, Status
-from discreet.sheets.system import System
+from discreet.sheets.system import System, atoms_of
 from discreet.table.words import spoken
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class SheetCase:
         """With sheets to watch: those who can be identified in parts that tell more of them."""
         check_asked(measure, policy)
         system = System.of(sheets, impossible=records.impossible)
-        if watched := _watched(system, policy.contributors.alone and measure.value is not None):
+        sums = measure.value is not None
+        if watched := _watched(system, sums, policy.contributors.alone and sums):
             system = System.of([*sheets, *watched], impossible=records.impossible)
         return cls(records, Contributions.of(system, records, measure), policy)
 
@@ -240,11 +241,12 @@ class SheetCase:
         ]
 
 
-def _watched(system: System, alone: bool) -> list[Sheet]:
+def _watched(system: System, sums: bool, alone: bool) -> list[Sheet]:
     """What no sheet prints and nobody may work out: sheets that are never printed.
 
     Of each part those who can be identified; of each sheet all cells of its variables, such as
-    those outside of its filter; and, for those who are `alone` in a cell, the fine cells.
+    those outside of its filter; and, for those who are `alone` in a cell, the fine cells. Of `sums`
+    the cells of all parts together, which the law looks at where people are counted.
     """
     found: dict[tuple[tuple[str, bytes], ...], Sheet] = {}
 
@@ -262,6 +264,10 @@ def _watched(system: System, alone: bool) -> list[Sheet]:
             watch(seen, False)
         if alone and part.size <= MOST_LOOKED:
             watch(atoms, True)
+    if sums and len(system.parts) > 1:
+        every = _of_all_parts(system)
+        if math.prod(int(own.max()) + 1 for own in every.values()) <= MOST_LOOKED:
+            watch(every, True)
     for sheet in system.sheets:
         classes = system.classes(sheet)
         if sheet.status is not Status.WATCHED and not _tells_all(
@@ -269,6 +275,15 @@ def _watched(system: System, alone: bool) -> list[Sheet]:
         ):
             watch(classes, True)
     return [*found.values()]
+
+
+def _of_all_parts(system: System) -> dict[str, Ints]:
+    """The classes of each variable that any part tells apart."""
+    found: dict[str, Ints] = {}
+    for part in system.parts:
+        for name, own in zip(part.names, part.atoms, strict=True):
+            found[name] = atoms_of(np.array([found.get(name, own), own]))
+    return found
 
 
 def _tells_all(sheet: Sheet, classes: Mapping[str, Ints]) -> bool:
