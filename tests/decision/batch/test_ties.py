@@ -353,5 +353,11 @@ def test_sums_show_who_has_a_sensitive_category():
     assert judge_batch(records, sheets).together.verdict is REVIEW
     assert mask(records, sheets).verdict is REVIEW
     assert mask(records, sheets, method="round", base=50).verdict is PASS
+    town, ill = lines
+    only = Grouping.only(records.variable("Ill"), ["yes"])
+    apart = [Sheet("1", (town,), days), Sheet("2", (town,), days, where=(only,))]
+    assert judge_batch(records, apart).together.verdict is REVIEW
+    apart = [apart[0], Sheet("2", (town, ill.keep(["yes"])), days)]
+    assert judge_batch(records, apart).together.verdict is REVIEW
     unasked = Policy.of({"attribute.check": False})
     assert judge_batch(records, sheets, unasked).together.verdict is PASS

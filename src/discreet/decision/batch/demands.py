@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.variable import Role
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules.categories import NAME as HIDDEN
 from discreet.decision.law.rules.categories import visible
@@ -245,19 +244,16 @@ def _below(count: float) -> float:
     return float(np.ceil(count - 1e-9) - 1)
 
 
-def sensitive_lines(cells: Contributions, *, stated: bool = False) -> Iterator[tuple[Ints, Ints]]:
+def sensitive_lines(cells: Contributions) -> Iterator[tuple[Ints, Ints]]:
     """The rows of every sensitive category that a sheet shows, and those of its totals.
 
-    Of variables that identify nobody only the total counts. `stated`: of variables that somebody
-    calls sensitive.
+    Of variables that identify nobody only the total counts.
     """
     for sheet, rows in zip(cells.system.sheets, cells.system.places, strict=True):
         if sheet.status is Status.WATCHED:
             continue
         for axis, grouping in enumerate(sheet.groupings):
             size, codes = grouping.variable.size, set(grouping.variable.sensitive_codes)
-            if stated and grouping.variable.role is Role.UNSTATED:
-                continue
             group = _groups(sheet, rows, axis)
             whole = _wholes(grouping)
             for i, line in enumerate(grouping.lines):

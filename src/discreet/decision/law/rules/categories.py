@@ -16,6 +16,7 @@ from discreet.decision.law.rule import Rule, always
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import PolicyError
 from discreet.look.words import plural
+from discreet.sheets.listed import bare, split
 from discreet.table.cells import Cells
 from discreet.table.impossible import possible_with
 from discreet.table.notation import quoted
@@ -37,8 +38,8 @@ class Categories:
 def hidden_categories(policy: Policy) -> Mapping[str, frozenset[str]]:
     """`Sex=unknown; Town=Z` by variable."""
     found: dict[str, frozenset[str]] = {}
-    for entry in filter(None, map(str.strip, policy.categories.hidden.split(";"))):
-        name, equals, category = map(str.strip, entry.partition("="))
+    for entry in filter(None, split(policy.categories.hidden, ";")):
+        name, equals, category = map(bare, entry.partition("="))
         if not equals or not name or not category:
             raise PolicyError(f"categories.hidden has {entry!r}; write VARIABLE=CATEGORY.")
         found[name] = found.get(name, frozenset()) | {category}

@@ -17,6 +17,7 @@ from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import PolicyError
 from discreet.look.words import plural
 from discreet.risk.release.published import LowCells, low_cells
+from discreet.sheets.listed import bare, split
 from discreet.table.cells import Cells
 from discreet.table.notation import quoted
 from discreet.table.words import spoken
@@ -118,15 +119,18 @@ def _of(whole: Table, shown: Table, policy: Policy) -> Iterator[LowCells]:
 
 @cache
 def least_by_margin(text: str) -> dict[tuple[str, ...], int]:
-    """`Sex*Town: 10; Ill: 5` as least counts of margins; of two of one margin, the larger."""
+    """`Sex*Town: 10; Ill: 5` as least counts of margins; of two of one margin, the larger.
+
+    A name may stand in backticks, as in a formula.
+    """
     found: dict[tuple[str, ...], int] = {}
-    for entry in filter(None, map(str.strip, text.split(";"))):
+    for entry in filter(None, split(text, ";")):
         margin, colon, least = entry.rpartition(":")
         if not colon or not least.strip().isdigit():
             raise PolicyError(
                 f"published.tables has {entry!r}; write TABLE: NUMBER, as Sex*Town: 10."
             )
-        names = tuple(sorted({name.strip() for name in margin.split("*")}))
+        names = tuple(sorted({bare(name) for name in split(margin, "*")}))
         found[names] = max(found.get(names, 0), int(least))
     return found
 
