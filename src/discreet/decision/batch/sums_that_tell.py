@@ -58,8 +58,8 @@ def _lines_and_totals(case: SheetCase) -> Iterator[tuple[int, int]]:
                 lines = [
                     (g.name, g.lines[i].codes) for g, i in zip(sheet.groupings, at, strict=True)
                 ]
-                cell = ((n, c) for n, c in (*lines, *kept) if len(c) < variables[n].size)
-                known[frozenset(cell)] = int(rows[at])
+                part = ((n, c) for n, c in (*lines, *kept) if len(c) < variables[n].size)
+                known[frozenset(part)] = int(rows[at])
     for cell, row in known.items():
         for name, codes in cell:
             group, variable = cell - {(name, codes)}, variables[name]
