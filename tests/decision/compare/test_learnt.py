@@ -136,8 +136,7 @@ def test_a_twin_that_chance_hardly_changed_gives_it_back(step):
     assert bare.risks["identified"] == 0
     assert both.risks["identified"] > 0.2
     told = tried(data, {"name": "x", "chain": [recode, step]}, keys=["sex"], sensitive=["key"])
-    right = step["method"] != "rank-swap"  # which moves more than one in ten to a neighbour's
-    assert any("of key" in text for text in told.tried[0].said) is right
+    assert any("of key" in text for text in told.tried[0].said)
 
 
 def test_numbers_that_are_told_by_a_twin_with_little_noise():

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from discreet.decision.law.assess import Provenance, file_hash, stamped
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, DisclosureError, FormulaError, OptionError
 from discreet.look.progress import track
-from discreet.masks.records.file import RecordFile
+from discreet.masks.records.file import RecordFile, one_writing
 from discreet.masks.records.reading import read_file
 from discreet.table.load import load
 from discreet.table.table import Table
@@ -107,16 +108,15 @@ def _plan(masks: Mapping[str, Any] | str | Path) -> Plan:
 
 
 def _file(data: Any, plan: Plan, book: Codebook, reading: Mapping[str, Any]) -> RecordFile:
-    if isinstance(data, RecordFile):
-        return data
+    """The records, each value in one writing: how it was written is released with it."""
     of: Any = {"household": plan.household, "weight": plan.weight, "known": plan.spoken}
-    return read_file(data, codebook=book, **of, **reading)
+    given = isinstance(data, RecordFile)
+    file = data if given else read_file(data, codebook=book, **of, **reading)
+    return replace(file, data=one_writing(file.data))
 
 
 def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:
     """With the keys and sensitive columns of the codebook, where the plan names none."""
-    from dataclasses import replace
-
     roles = {name: entry.role for name, entry in book.entries.items() if name in file.data.columns}
     keys = plan.keys or tuple(name for name, role in roles.items() if role.identifies)
     told = plan.sensitive or tuple(

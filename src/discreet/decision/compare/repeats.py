@@ -2,19 +2,20 @@
 
 Education is recoded, and years of schooling are released beside it: whoever knows the one knows
 the other. Columns repeat another if they tell, of the records that the most frequent value gets
-wrong, at least nine in ten right: one column, two together, all
-together by naive Bayes, or numbers of which it is a sum. Each
-record is told by the others alone, so that a number that everybody has for himself repeats nothing.
+wrong, at least nine in ten right: one column, two together, all together by naive Bayes, or
+numbers of which it is a sum, a product or a ratio. Each record is told by the others alone, so
+that a number that everybody has for himself repeats nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.standing import standing
 from discreet.decision.compare.inferred import guesses
 from discreet.decision.compare.plan import Plan
 from discreet.decision.compare.sensitive import (
@@ -35,7 +36,10 @@ Ints = NDArray[np.int64]
 EXACT = 1e-7  # a sum that is right to so many digits
 MOST = 200  # values that a model of all columns tells apart
 LOOKED = 20_000  # records by which two columns together are looked at
-FEW = 10  # records for each number that is added up, and for each value of a column of many
+FEW = 10  # records beyond the numbers that are added up, and for each value of a column of many
+LEAST = 0.1  # share of the records that numbers which are added up are known of
+TEXTS = 30  # different texts from which their order is looked at
+CLOSE_BY = 5_000  # records among which the nearest is looked for
 NEARLY = 0.9  # as sure as a value that nobody is surprised by: what one in ten gets wrong is hidden
 
 
@@ -52,8 +56,8 @@ class Repeats:
 def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     """What an intruder adds to what he knows; nothing if no column gives another back.
 
-    A column that follows from a masked key is a key too. One from which a masked column follows
-    stands for that column, as its own value says it.
+    A column that follows from a masked key, alone or with other keys, is a key too. One from which
+    a masked column follows stands for that column, as its own value says it.
 
     >>> import pandas as pd
     >>> from discreet.masks.records.pram import Pram
@@ -77,13 +81,13 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         along = {one for block in blocks if name in block for one in block} | {name}
         shown = {one: column for one, column in columns.items() if one not in along}
         for other in [one for one in shown if name in plan.keys and one not in plan.keys]:
-            true = shown[other] if is_fixed(masked, other) else _Column.true(file, other)
-            share = _share(own.codes, true.classes, own.numbers)
+            share = _share(own.codes, _known(file, masked, shown[other]).classes, own.order)
             if share >= NEARLY and other != file.weight:
                 said.append(_sentence(other, name, share))
                 keys.append(other)
                 shown.pop(other)
-        told = _summed(own, shown) or _read(plan, own, shown) or _by_all(plan, own, shown)
+        free = [one for one in shown if one not in plan.keys or one == plan.weight]
+        told = _summed(own, shown) or _read(own, shown, free) or _by_all(own, shown, free)
         if told is None:
             continue
         made = f"{name} by {told.by}"
@@ -92,6 +96,10 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         if told.law is not None:
             laws[made] = replace(told.law, name=made)
         (keys if name in plan.keys else sensitive).append(made)
+    for other, by, share in _of_keys(file, masked, plan, columns, hidden):
+        if other not in keys:
+            said.append(_sentence(other, by, share))
+            keys.append(other)
     if not said:
         return None
     return Repeats(
@@ -115,6 +123,32 @@ def _released(file: RecordFile, masked: MaskedFile) -> Iterator[tuple[str, _Colu
         yield name, _Column.true(file.with_columns(**{name: values}), name)
 
 
+def _known(file: RecordFile, masked: MaskedFile, shown: _Column) -> _Column:
+    """What who knows a column's true value expects to see of it."""
+    return shown if is_fixed(masked, shown.name) else _Column.true(file, shown.name)
+
+
+def _of_keys(
+    file: RecordFile,
+    masked: MaskedFile,
+    plan: Plan,
+    columns: Mapping[str, _Column],
+    hidden: Collection[str],
+) -> Iterator[tuple[str, str, float]]:
+    """Columns that several keys give together, of which some are masked, and by which ones."""
+    keys = {name: _Column.true(file, name) for name in plan.keys}
+    secret = {name for name in keys if name in hidden}
+    if not secret or len(keys) == 1:
+        return
+    for name, shown in columns.items():
+        if name in keys or name == file.weight:
+            continue
+        own = _known(file, masked, shown)
+        told = _summed(own, keys) or _read(own, keys, secret)
+        if told is not None:
+            yield name, told.by, told.share
+
+
 @dataclass(frozen=True, eq=False)
 class _Telling:
     """What columns say of another one: its true values, what is seen of each source record, how
@@ -131,7 +165,8 @@ class _Telling:
 @dataclass(frozen=True, eq=False)
 class _Column:
     """What a column shows of each source record: a code of every label, that of blanks too, and
-    numbers if they are many and as they were; its classes, -1 for blanks, if others tell it.
+    numbers if they are many and as they were; its classes, -1 for blanks, if others tell it; its
+    `order`, that of numbers, dates or texts, where values are many.
     """
 
     name: str
@@ -140,6 +175,7 @@ class _Column:
     classes: Ints
     numbers: Floats | None
     plain: Floats | None
+    order: Floats | None
 
     @classmethod
     def true(cls, file: RecordFile, name: str) -> _Column:
@@ -157,41 +193,65 @@ class _Column:
         numbers = plain if is_number(file, name) else None
         if numbers is not None:
             classes = tenths(numbers, numbers)
-        return cls(name, labels, codes, classes, numbers, plain)
+        order = numbers if plain is None else plain
+        if order is None and codes.max(initial=0) >= TEXTS:
+            place = standing(labels)
+            order = np.array([place.get(one, np.nan) for one in labels])
+        return cls(name, labels, codes, classes, numbers, plain, order)
 
 
-def _read(plan: Plan, own: _Column, shown: Mapping[str, _Column]) -> _Telling | None:
-    """From one column that is no key, or from two of which one is none."""
-    aside, free = _free(plan, shown)
-    for one in free:
-        share = _share(one.codes, own.classes, one.numbers)
+def _read(own: _Column, shown: Mapping[str, _Column], free: Collection[str]) -> _Telling | None:
+    """From one of the `free` columns, or from two of which one is free."""
+    for one in [shown[name] for name in free]:
+        share = _share(one.codes, own.classes, one.order)
         if share >= NEARLY:
             return _Telling(one.name, share, *_read_off(own, one.labels))
-    some = np.linspace(0, len(own.codes) - 1, min(len(own.codes), LOOKED)).astype(np.int64)
+    size = len(own.codes)
+    some = np.linspace(0, size - 1, min(size, LOOKED)).astype(np.int64)
     truth = own.classes[some]
-    for a in free:
+    for a in [shown[name] for name in free]:
         for b in shown.values():
-            if b is a or (b.name not in aside and a.name > b.name):
+            if b is a or (b.name in free and a.name > b.name):
                 continue
             share = _share((a.codes * (b.codes.max() + 1) + b.codes)[some], truth)
             if share >= NEARLY:
                 labels = a.labels + " | " + b.labels
                 return _Telling(f"{a.name} and {b.name}", share, *_read_off(own, labels))
+            if (told := _nearest(own, a, b)) is not None:
+                return told
     return None
 
 
-def _free(plan: Plan, shown: Mapping[str, _Column]) -> tuple[set[str], list[_Column]]:
-    """Names of columns that count already, and the columns that do not; a weight never does."""
-    aside = {*plan.keys, *plan.sensitive} - {plan.weight or ""}
-    return aside, [column for name, column in shown.items() if name not in aside]
+def _nearest(own: _Column, a: _Column, b: _Column) -> _Telling | None:
+    """From two columns that have an order, by the record that is nearest in both ranks."""
+    from scipy.spatial import KDTree
+    from scipy.stats import rankdata
+
+    if a.order is None or b.order is None:
+        return None
+    there = np.flatnonzero((own.classes >= 0) & ~np.isnan(a.order) & ~np.isnan(b.order))
+    if len(there) < max(FEW, LEAST * len(own.codes)):
+        return None
+    points = np.column_stack([rankdata(order[there]) for order in (a.order, b.order)])
+    some = np.linspace(0, len(there) - 1, min(len(there), CLOSE_BY)).astype(np.int64)
+    found = KDTree(points[some]).query(points, k=2)[1]
+    other = some[np.where(some[found[:, 0]] == np.arange(len(there)), found[:, 1], found[:, 0])]
+    truth = own.classes[there]
+    right = float((truth[other] == truth).mean())
+    base = np.bincount(truth).max() / len(truth)
+    if base == 1 or (right - base) / (1 - base) < NEARLY:
+        return None
+    true = own.labels if own.numbers is None else own.numbers
+    seen = np.full(len(true), "", object) if own.numbers is None else np.full(len(true), np.nan)
+    seen[there] = true[there[other]]
+    return _Telling(f"{a.name} and {b.name}", (right - base) / (1 - base), true, seen)
 
 
-def _by_all(plan: Plan, own: _Column, shown: Mapping[str, _Column]) -> _Telling | None:
+def _by_all(own: _Column, shown: Mapping[str, _Column], names: Collection[str]) -> _Telling | None:
     """From all columns that are no keys, by a model without the person: which are blank, say."""
     import pandas as pd
 
-    _, free = _free(plan, shown)
-    free = [one for one in free if one.codes.max() < len(one.codes) / FEW]
+    free = [shown[name] for name in names if shown[name].codes.max() < len(own.codes) / FEW]
     size = int(own.classes.max(initial=0)) + 1
     if own.numbers is not None or size > MOST or len(free) < 3:
         return None
@@ -212,33 +272,93 @@ def _by_all(plan: Plan, own: _Column, shown: Mapping[str, _Column]) -> _Telling 
 
 
 def _summed(own: _Column, shown: Mapping[str, _Column]) -> _Telling | None:
-    """From numbers by the least squares of the others: what each record's own adds is taken off."""
-    if own.numbers is None:
+    """From numbers of which it is a sum, or of whose logarithms: a product or a ratio."""
+    if own.plain is None:
         return None
-    true = own.numbers
     numbers = {one: it.plain for one, it in shown.items() if it.plain is not None}
-    rows = np.column_stack([np.ones(len(true)), *numbers.values()])
+    positive = {one: np.log(it) for one, it in numbers.items() if not (it <= 0).any()}
+    for terms, logs in ((numbers, False), (positive, True)):
+        if terms and not (logs and (own.plain <= 0).any()):
+            for some in _known_together(terms):
+                if (told := _fitted(own, some, logs=logs)) is not None:
+                    return told
+    return None
+
+
+def _known_together(numbers: Mapping[str, Floats]) -> list[dict[str, Floats]]:
+    """Sets of numbers that records lack together: those that are there where one of them is, and
+    those that are missing least often. One that is nearly always missing hides no others.
+    """
+    gaps = {one: np.isnan(values) for one, values in numbers.items()}
+    found: dict[tuple[str, ...], None] = {}
+    few = sorted(gaps, key=lambda one: int(gaps[one].sum()))
+    for place, one in enumerate(few, 1):
+        found[tuple(sorted(few[:place]))] = None
+        found[tuple(sorted(it for it in few if not (gaps[it] & ~gaps[one]).any()))] = None
+    kept = [some for some in found if not _within_another(some, found, gaps)]
+    return [{one: numbers[one] for one in some} for some in kept]
+
+
+def _within_another(
+    some: tuple[str, ...], sets: Collection[tuple[str, ...]], gaps: Mapping[str, NDArray[np.bool_]]
+) -> bool:
+    """Do as many records know a larger set?"""
+    without = np.any([gaps[one] for one in some], axis=0)
+    return any(
+        set(some) < set(more) and (np.any([gaps[one] for one in more], axis=0) == without).all()
+        for more in sets
+    )
+
+
+def _fitted(own: _Column, terms: Mapping[str, Floats], *, logs: bool) -> _Telling | None:
+    """By the least squares of the others: what each record's own value adds is taken off."""
+    assert own.plain is not None
+    true = own.plain
+    rows = np.column_stack([np.ones(len(true)), *terms.values()])
     there = ~np.isnan(rows).any(1) & ~np.isnan(true)
-    if there.sum() < FEW * rows.shape[1]:
+    if there.sum() < max(FEW + rows.shape[1], LEAST * len(true)):
         return None
     scale = np.maximum(np.abs(rows[there]).max(0), 1e-300)
-    x, y = rows[there] / scale, true[there]
+    x, y = rows[there] / scale, np.log(true[there]) if logs else true[there]
     weights, *_ = np.linalg.lstsq(x, y, rcond=None)
     fitted = x @ weights
     leverage = np.einsum("ij,ji->i", x, np.linalg.pinv(x))
     alone = y - (y - fitted) / np.maximum(1 - leverage, 1e-9)
-    classes = tenths(y, y)
-    base = np.bincount(classes).max() / len(y)
     exact = float(np.abs(y - fitted).max()) <= EXACT * float(np.abs(y).max())
-    right = 1.0 if exact else float((tenths(y, alone) == classes).mean())
+    back = np.exp if logs else np.asarray
+    classes, told = own.classes[there], back(alone)
+    nearest = _rounded(true[there], told)
+    found = [nearest == true[there]]
+    if own.numbers is not None:
+        found = [tenths(true, one) == classes for one in (told, nearest)]
+    base = np.bincount(classes).max() / len(y)
+    right = 1.0 if exact else max(float(one.mean()) for one in found)
     if base == 1 or (right - base) / (1 - base) < NEARLY:
         return None
     matter = np.abs(weights[1:]) * x[:, 1:].std(0) > EXACT * y.std()
-    by = " and ".join(one for one, it in zip(numbers, matter, strict=True) if it)
+    by = " and ".join(one for one, it in zip(terms, matter, strict=True) if it)
+    share = (right - base) / (1 - base)
+    if own.numbers is None:
+        names = dict(zip(true.tolist(), own.labels, strict=True))
+        labels = np.full(len(true), "", object)
+        labels[there] = [names[one] for one in nearest.tolist()]
+        return _Telling(by, share, own.labels, labels)
     seen = np.full(len(true), np.nan)
-    seen[there] = y if exact else fitted
-    law = None if exact else Key(own.name, Kind.NORMAL, spread=(float((y - alone).std()),))
-    return _Telling(by, (right - base) / (1 - base), true, seen, law)
+    seen[there] = true[there] if exact else back(fitted)
+    kind = Kind.LOGNORMAL if logs else Kind.NORMAL
+    law = None if exact else Key(own.name, kind, spread=(float((y - alone).std()),))
+    return _Telling(by, share, true, seen, law)
+
+
+def _rounded(true: Floats, values: Floats) -> Floats:
+    """Each value, to the nearest true one that several have; as it is if there are none."""
+    kinds, many = np.unique(true, return_counts=True)
+    kinds = kinds[many > 1]
+    if not len(kinds):
+        return values
+    above = np.minimum(np.searchsorted(kinds, values), len(kinds) - 1)
+    below = np.maximum(above - 1, 0)
+    return np.where(values - kinds[below] <= kinds[above] - values, kinds[below], kinds[above])
 
 
 def _sentence(told: str, by: str, share: float) -> str:

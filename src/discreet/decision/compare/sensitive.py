@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.standing import standing
 from discreet.errors import DataError
 from discreet.intruder.linkage.kinds import image, plainly, settled
 from discreet.intruder.linkage.model import Key, Kind
@@ -132,7 +133,8 @@ def _whole(file: RecordFile, name: str, labels: Labels) -> Labels:
 def _kinds(labels: Labels, names: list[str]) -> tuple[Ints, int]:
     """The class of each name, with -1 for a blank at the end, and how many classes there are.
 
-    Numbers are in tenths of those among the labels, few or many, and each other name by itself.
+    Numbers are in tenths of those among the labels, few or many, as are dates, ranges, codes and
+    whatever else has digits; each other name is by itself.
     """
     import pandas as pd
 
@@ -140,6 +142,9 @@ def _kinds(labels: Labels, names: list[str]) -> tuple[Ints, int]:
         pd.to_numeric(pd.Series(some, dtype=object), errors="coerce").to_numpy(np.float64)
         for some in (names, labels)
     )
+    place = standing({*names, *labels})
+    if 2 * int(np.isfinite(values).sum()) < sum(one in place for one in names):
+        values, among = (np.array([place.get(a, np.nan) for a in b]) for b in (names, labels))
     if not np.isfinite(among).any():
         return np.append(np.arange(len(names)), -1), max(len(names), 1)
     found, size = _classes(among, values)

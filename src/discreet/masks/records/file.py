@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.object_]
+_FIXED = re.compile(r"\d+(\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +111,51 @@ class RecordFile(Unpublished):
         for name, values in columns.items():
             data[name] = values
         return replace(self, data=data)
+
+
+def one_writing(data: pd.DataFrame) -> pd.DataFrame:
+    """The frame with each value written in one way, as it is looked at: 31 and 31.0, a word with a
+    blank behind it, an empty text and none at all, 0 and -0 are told apart by readers of a file.
+
+    Numbers as text keep zeros in front and at the end if all of the column have them alike.
+
+    >>> import pandas as pd
+    >>> one_writing(pd.DataFrame({"town": ["1", "2.0", "a ", ""]}))["town"].tolist()
+    ['1', '2', 'a', None]
+    >>> one_writing(pd.DataFrame({"code": ["01", "17", "00"]}))["code"].tolist()
+    ['01', '17', '00']
+    """
+    import pandas as pd
+
+    file, found = RecordFile(data), {}
+    for name, column in data.items():
+        if pd.api.types.is_float_dtype(column):
+            found[name] = column + 0.0  # -0.0 becomes 0.0
+        elif pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column):
+            labels = file.labels(name)
+            written = column.where(column.notna(), "").map(str).to_numpy(object)
+            words = bool(column.dropna().map(lambda value: isinstance(value, str)).all())
+            texts = _in_one_way(labels)
+            blank = ((texts == "") & column.notna().to_numpy()).any()
+            several = len(set(written[texts != ""])) > len(set(texts) - {""})
+            if blank or several or (words and (texts != written).any()):
+                texts[texts == ""] = None
+                found[name] = pd.Series(texts, index=column.index, dtype=column.dtype)
+    return data.assign(**found)
+
+
+def _in_one_way(labels: Labels) -> Labels:
+    """Labels, numbers among them as they are shortest, unless all are written alike."""
+    from discreet.intruder.linkage.kinds import plainly
+
+    names = np.array(sorted(set(labels)), object)
+    short = plainly(names)
+    numbers = [one for one, to in zip(names, short, strict=True) if one != to or _FIXED.match(one)]
+    padded = any(re.match(r"0\d", one) for one in numbers)
+    shapes = {(len(one) if padded else 0, one[::-1].find(".")) for one in numbers}
+    alike = len(shapes) == 1 and all(map(_FIXED.fullmatch, numbers))
+    place = dict(zip(names, names if alike else short, strict=True))
+    return np.array([place[one] for one in labels], object)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,184 @@
+"""Ways in which a released file tells what its mask hides: other columns, and how it is written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dc
+from discreet.data.standing import standing
+from discreet.masks.records.file import RecordFile, one_writing
+
+HALF = {a: {"no": 0.5, "yes": 0.5} for a in ("no", "yes")}
+PRAM = {"method": "pram", "columns": ["ill"], "matrix": {"ill": HALF}}
+NOISE = {"method": "noise", "columns": ["pay"], "spread": 40.0}
+
+
+def compared(data, mask, keys, sensitive=(), limit=0.01):
+    content = {"keys": list(keys), "masks": [mask], "seed": 1}
+    content |= {"sensitive": list(sensitive)} if sensitive else {}
+    policy = dc.Policy().set([f"masks.limit={limit}"])
+    return dc.compare(data, content, policy, records=True)
+
+
+def patients(many=400):
+    """All women of one town are ill, others now and then."""
+    rng = np.random.default_rng(1)
+    town, sex = rng.choice([*"abcd"], many), rng.choice(["f", "m"], many)
+    ill = np.where(
+        (town == "a") & (sex == "f"), "yes", rng.choice(["no", "yes"], many, p=[0.7, 0.3])
+    )
+    return pd.DataFrame({"sex": sex, "town": town, "ill": ill})
+
+
+def firms(many=1500):
+    """Two groups have about the same pay, and all else is anything."""
+    rng = np.random.default_rng(3)
+    group = rng.choice([*"abcdefghijkl"], many)
+    pay = np.exp(rng.normal(10, 1, many))
+    small = np.isin(group, ["a", "b"])
+    pay[small] = np.exp(rng.normal(12, 0.1, small.sum()))
+    return pd.DataFrame({"group": group, "pay": pay.round()}), rng
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [("1.0", "1"), ("a ", "a"), ("", " "), ("a\u00a0", "a"), ("", None), (-0.0, 0.0), ("0", "-0")],
+    ids=repr,
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_how_a_value_is_written_tells_nothing(tmp_path, yes, no, kind):
+    data = patients()
+    data["code"] = np.where(data["ill"] == "yes", yes, no)
+    data["code"] = data["code"].where(data.index % 17 > 0, 0.5 if isinstance(yes, float) else "x")
+    path = tmp_path / f"people.{kind}"
+    data.to_csv(path, index=False) if kind == "csv" else data.to_parquet(path)
+    for given in (data, path, RecordFile(data)):
+        found = compared(given, PRAM, ["sex", "town"], ["ill"])
+        made = found.data("pram").data["code"]
+        assert made.map(repr, na_action=None).nunique() == 2
+
+
+def test_numbers_in_one_writing():
+    def texts(*given):
+        return one_writing(pd.DataFrame({"x": pd.Series(given, dtype=object)}))["x"].tolist()
+
+    assert texts("531.00", "532") == ["531", "532"]  # each value once, and the zeros still tell
+    assert texts("531.20", "531.25") == ["531.20", "531.25"]
+    assert texts("0531", "531") == ["531", "531"]
+    assert texts("007", "012") == ["007", "012"]
+    assert texts("+5", "6", "1e3") == ["5", "6", "1000"]
+    assert texts("yes", " no", "") == ["yes", "no", None]
+
+
+def test_ratios_and_products_give_back():
+    data, rng = firms()
+    data["margin"] = rng.integers(8, 60, len(data)) / 100
+    data["turnover"] = (data["pay"] / data["margin"]).round(2)
+    plain = compared(data.drop(columns="margin"), NOISE, ["group"], ["pay", "turnover"])
+    assert plain.tried[0].risks["attribute"] == 0
+    both = compared(data, NOISE, ["group"], ["pay", "turnover"])
+    assert both.tried[0].risks["attribute"] > 0.03
+    assert "margin and turnover gives" in str(both.tried[0].said)
+
+
+@pytest.mark.parametrize("gaps", ["one column", "many columns"])
+def test_a_column_that_is_mostly_missing_hides_no_sum(gaps):
+    data, rng = firms()
+    data["turnover"] = data["pay"] + np.exp(rng.normal(12, 1.5, len(data))).round()
+    data["costs"] = data["turnover"] - data["pay"]
+    few, columns = (0.01, 1) if gaps == "one column" else (0.75, 25)
+    for one in range(columns):
+        there = rng.random(len(data)) < few
+        data[f"x{one}"] = np.where(there, rng.integers(0, 60, len(data)), np.nan)
+    found = compared(data, NOISE, ["group"], ["pay", "turnover", "costs"])
+    assert "costs and turnover gives 100% of pay" in str(found.tried[0].said)
+    assert found.tried[0].risks["attribute"] > 0.03
+
+
+def test_a_score_of_few_values_is_given_back_by_its_parts():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"group": rng.choice([*"abcdefghijkl"], 400)})
+    small = data["group"] == "a"
+    for one in "pqr":
+        data[one] = rng.integers(0, 10, 400)
+    for one in "pq":
+        data.loc[small, one] = rng.integers(3, 6, small.sum())
+    data.loc[small, "r"] = 14 - data["p"] - data["q"]
+    data["pay"] = data[[*"pqr"]].sum(axis=1)
+    assert compared(data[["group", "pay"]], NOISE, ["group"], ["pay"]).verdict == dc.Verdict.PASS
+    for sensitive in (["pay"], ["pay", "p", "q"]):
+        found = compared(data, NOISE, ["group"], sensitive).tried[0]
+        assert "p and q and r gives 100% of pay" in str(found.said)
+        assert found.risks["attribute"] > 0.05
+
+
+def test_a_class_of_two_numbers_is_given_back_by_who_is_near():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"group": rng.choice([*"abcdefghijkl"], 1500)})
+    data["weight"] = rng.normal(75, 15, 1500).round().clip(40, 140)
+    data["height"] = rng.normal(170, 10, 1500).round()
+    small = data["group"] == "a"
+    data.loc[small, "weight"] = (34 * (data["height"] / 100) ** 2).round()
+    cut = pd.cut(data["weight"] / (data["height"] / 100) ** 2, [0, 20, 25, 30, 99])
+    data["ill"] = cut.map(
+        dict(zip(cut.cat.categories, ["thin", "fair", "more", "most"], strict=True))
+    ).astype(str)
+    kinds = sorted(set(data["ill"]))
+    mask = PRAM | {"matrix": {"ill": {a: dict.fromkeys(kinds, 1 / len(kinds)) for a in kinds}}}
+    assert compared(data[["group", "ill"]], mask, ["group"], ["ill"]).verdict == dc.Verdict.PASS
+    found = compared(data, mask, ["group"], ["ill"]).tried[0]
+    assert "height and weight gives" in str(found.said)
+    assert found.risks["attribute"] > 0.05
+
+
+def test_a_sensitive_column_tells_a_masked_one_of_fewer_values():
+    rng = np.random.default_rng(6)
+    group = rng.choice([*"abcdefghijkl"], 1500)
+    ill = np.where(group == "a", "yes", rng.choice(["no", "yes"], 1500))
+    data = pd.DataFrame({"group": group, "ill": ill})
+    data["drug"] = [f"{a}{b}" for a, b in zip(ill, rng.integers(0, 40, 1500), strict=True)]
+    assert compared(data[["group", "ill"]], PRAM, ["group"], ["ill"]).verdict == dc.Verdict.PASS
+    found = compared(data, PRAM, ["group"], ["ill", "drug"]).tried[0]
+    assert found.risks["attribute"] > 0.05
+
+
+@pytest.mark.parametrize("digits", [0, 1])
+def test_what_follows_from_several_keys_is_a_key(digits):
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame({"group": rng.choice([*"abcdefghijkl"], 1500)})
+    data["weight"] = rng.normal(75, 15, 1500).round().clip(40, 140)
+    data["height"] = rng.normal(170, 10, 1500).round()
+    mask = {"method": "noise", "columns": ["weight", "height"], "spread": 20.0}
+    keys = ["group", "weight", "height"]
+    assert compared(data, mask, keys, limit=0.05).verdict == dc.Verdict.PASS
+    data["bmi"] = (data["weight"] / (data["height"] / 100) ** 2).round(digits)
+    assert compared(data, mask, keys, limit=0.05).tried[0].risks["identified"] > 0.05
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda v: f"{v:.2f}".replace(".", ","),
+        lambda v: f"{v:,.2f}",
+        lambda v: f"{v:,.2f}".translate(str.maketrans(",.", ".,")),
+        lambda v: f"{v:.0f} EUR",
+        lambda v: f"${v:,.2f}",
+        lambda v: f"{v:,.0f}".replace(",", "'"),
+        lambda v: f"{v:.0f}-{v + 10:.0f}",
+        lambda v: str(
+            (pd.Timestamp("2000-01-01") + pd.Timedelta(days=int(np.log(v) * 300))).date()
+        ),
+    ],
+)
+def test_sensitive_numbers_that_are_text_count_as_numbers(written):
+    data, _ = firms(600)
+    asis = {"method": "sample", "share": 1.0}
+    data["pay"] = data["pay"].map(written)
+    assert compared(data, asis, ["group"], ["pay"]).tried[0].risks["attribute"] > 0.03
+
+
+def test_amounts_and_places_of_texts():
+    assert standing(["1.000,50", "950", ""]) == {"1.000,50": 1000.5, "950": 950.0}
+    assert standing(["12 k", "1,5 EUR"]).keys() == {"12 k", "1,5 EUR"}
+    assert standing(["a", "b"]) == {}
+    assert standing(["Grade 10", "Grade 9", "Grade"]) == {"Grade 10": 10.0, "Grade 9": 9.0}
