@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from discreet.data.previous import Previous
 from discreet.decision.answering import Outcome, Why
 from discreet.decision.answering.gate import NotSafe
 from discreet.decision.law.decide import decide
@@ -210,6 +211,51 @@ def test_one_way_margins_of_a_growing_register_are_judged(database):
     assert counter.request("v1", ["A", "B"]).outcome is Outcome.GRANTED  # v1 is not closed
     counter.open(two(OLD + 20), policy(), slug="v2", previous="v1")
     assert counter.request("v1", ["A"]).why is Why.OUT
+
+
+NEW = {
+    "categories": {"A": {"1": "", "2": ""}, "B": {"3": "", "4": ""}},
+    "ended_categories": {"A": ["a", "b"], "B": ["x", "y"]},
+}
+SPLIT = {"categories": {"A": {"a1": "a", "a2": "a"}}}
+
+
+@pytest.mark.parametrize(
+    ("later", "said"),
+    [
+        (two(OLD + np.array([[1, 0], [0, 0]]), A=["A", "b"]), {}),
+        (two(OLD + np.array([[1, 0], [0, 0]]), A=["1", "2"], B=["3", "4"]), NEW),
+        (Table.of([[20, 30], [21, 25], [61, 38]], A=["a1", "a2", "b"], B=["x", "y"]), SPLIT),
+        (two([*(OLD + np.array([[1, 0], [0, 0]])).tolist(), [0, 0]], A=["A", "b", "a"]), {}),
+    ],
+    ids=["one name", "all names", "split", "listed"],
+)
+def test_new_names_of_categories_hide_nobody_who_came(database, later, said):
+    """Also where somebody says that all names are new and none is an old one."""
+    counter = opened(database, two(OLD), slug="v1")
+    if said:
+        with pytest.raises(LedgerError, match="of the older vintage 'v1' it is not said what"):
+            counter.open(later, policy(), slug="v2", previous="v1")
+    names = Previous.of(said)
+    with pytest.raises(NotSafe, match="of those who came or went"):
+        counter.open(later, policy(), slug="v2", previous="v1", older_names=names)
+    more = two(OLD + 20, A=["A", "b"])
+    counter.open(more, policy(), slug="v3", previous="v1")
+
+
+def test_the_ledger_remembers_what_became_of_names(database):
+    """One came to a1 since the first vintage; the ledger knows that a1 and a2 were a."""
+    rules = policy(server__one_way=False)
+    counter = opened(database, two(OLD), rules, slug="v1")
+    counter.request("v1", ["A"])
+    later = Table.of([[20, 30], [21, 25], [61, 38]], A=["a1", "a2", "b"], B=["x", "y"])
+    names = Previous.of(SPLIT)
+    counter.open(later, rules, slug="v2", previous="v1", older_names=names)
+    for served in (counter, Counter(database, SECRET)):
+        served.open(two(OLD), rules, slug="v1")
+        served.open(later, rules, slug="v2")
+        assert served.request("v2", ["A"]).why is Why.UNSAFE
+        assert served.request("v2", ["B"]).why is Why.SAFE
 
 
 def test_a_vintage_cannot_be_forgotten(database):
