@@ -182,3 +182,19 @@ def test_amounts_and_places_of_texts():
     assert standing(["12 k", "1,5 EUR"]).keys() == {"12 k", "1,5 EUR"}
     assert standing(["a", "b"]) == {}
     assert standing(["Grade 10", "Grade 9", "Grade"]) == {"Grade 10": 10.0, "Grade 9": 9.0}
+
+
+@pytest.mark.parametrize("method", ["sample", "pram", "synthesise"])
+def test_where_most_have_no_value_having_one_is_told(method):
+    """A column that says yes of the ill, and nothing of all others."""
+    rng = np.random.default_rng(1)
+    group = rng.choice([*"abcdefgh"], 400)
+    ill = np.where((group == "a") | (rng.random(400) < 0.05), "yes", None)
+    data = pd.DataFrame({"group": group, "ill": ill})
+    options = {"sample": {"share": 1.0}, "pram": {"columns": ["ill"]}}
+    mask = {"method": method} | options.get(method, {"model": "formula", "formula": "group*ill"})
+    assert compared(data, mask, ["group"], ["ill"]).tried[0].risks["attribute"] > 0.05
+    data["ill"] = np.where(rng.random(400) < 0.3, None, "yes")  # who did not answer
+    assert compared(data, {"method": "sample", "share": 1.0}, ["group"], ["ill"]).tried[0].risks[
+        "attribute"
+    ] == 0  # fmt: skip

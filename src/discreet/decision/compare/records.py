@@ -15,6 +15,7 @@ from discreet.decision.compare.repeats import repeats
 from discreet.decision.compare.sensitive import (
     are_numbers,
     became,
+    having,
     is_fixed,
     is_number,
     sensitive_column,
@@ -223,18 +224,17 @@ def _attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Dis
     if not plan.keys:
         raise DataError("the intruder knows no column; name the keys that can be known of people.")
     file.check(*plan.keys, *plan.sensitive)
-    columns = [
-        sensitive_column(file, masked, name, plan.keys)
-        for name in plan.sensitive
-        if name not in plan.keys
-    ]
-    if (masked.rows < 0).all():
-        return of_nobody(file, masked, plan.keys, columns, act)
+    names = [name for name in plan.sensitive if name not in plan.keys]
+    columns = [sensitive_column(file, masked, name, plan.keys) for name in names]
+    rare = [one for name in names if (one := having(file, masked, name)) is not None]
     intruder = masked.intruder(plan.keys)
-    if all(key.kind is Kind.UNKNOWN for key in intruder.keys):
-        return of_nobody(file, masked, plan.keys, columns, act)
-    people = masked.linked_with(file, plan.keys)
-    return disclosed(identify(people, intruder, act=act), columns)
+    unknown = all(key.kind is Kind.UNKNOWN for key in intruder.keys)
+    if (masked.rows < 0).all() or unknown:
+        plain, more = (of_nobody(file, masked, plan.keys, c, act) for c in (columns, rare))
+    else:
+        found = identify(masked.linked_with(file, plan.keys), intruder, act=act)
+        plain, more = (disclosed(found, c) for c in (columns, rare))
+    return plain.telling(more) if rare else plain
 
 
 def _within(file: RecordFile, masked: MaskedFile) -> dict[str, Any]:

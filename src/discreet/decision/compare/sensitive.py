@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 TENTHS = 10
 FEW = 30  # different values of a column that is taken as categories, whatever they are
 POINTS = 1_000  # values of the source that noise is weighed around, evenly by rank if more
+BLANK = 0.5  # share of blanks above which they stand for what most people have
 PIECE = 2_000_000  # densities at a time
 
 
@@ -61,6 +62,17 @@ def sensitive_column(
     of, size = _kinds(labels, names)
     truth, seen = (of[_places(values, names)] for values in (labels, shown))
     return _as_shown(name, truth, seen, size, None if chance else masked.rows)
+
+
+def having(file: RecordFile, masked: MaskedFile, name: str) -> Sensitive | None:
+    """Whether a column says anything, if it is blank for more than half: then a value is the
+    exception, and that somebody has one is told by itself. Nothing of other columns.
+    """
+    truth = np.where(file.labels(name) == "", -1, 0)
+    if (truth < 0).mean() <= BLANK or not (truth == 0).any():
+        return None
+    seen = (RecordFile(masked.data).labels(name) == "").astype(np.int64)
+    return _at_face_value(name, truth, seen, 2)
 
 
 def became(file: RecordFile, masked: MaskedFile, name: str) -> Labels:
