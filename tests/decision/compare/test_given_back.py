@@ -198,3 +198,31 @@ def test_where_most_have_no_value_having_one_is_told(method):
     assert compared(data, {"method": "sample", "share": 1.0}, ["group"], ["ill"]).tried[0].risks[
         "attribute"
     ] == 0  # fmt: skip
+
+
+CODED = {"method": "top-code", "columns": ["pay"], "top": 0.2}
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        [CODED],
+        [CODED | {"bottom": 0.3}],
+        [CODED | {"replace": "mean"}],
+        [CODED, {"method": "sample", "share": 0.9}],
+        [CODED, {"method": "noise", "columns": ["pay"], "spread": 0.01}],
+        [CODED, {"method": "rank-swap", "columns": ["pay"], "window": 0.01}],
+    ],
+    ids=str,
+)
+def test_who_lies_beyond_an_end_is_told_so(chain):
+    """Each of a group is coded: that is true of all of them, whatever their own number."""
+    data, _ = firms(600)
+    found = compared(data, {"name": "coded", "chain": chain}, ["group"], ["pay"]).tried[0]
+    assert found.risks["attribute"] > 0.03
+
+
+def test_columns_without_an_end_give_nothing_back():
+    data, _ = firms(300)
+    data["far"] = [*("9" * 400 for _ in range(150)), *("1" for _ in range(150))]
+    assert compared(data, NOISE, ["group"], ["pay"]).tried[0].failed is None

@@ -188,6 +188,8 @@ class _Column:
         codes = pd.factorize(plainly(labels))[0]
         classes = np.where(labels == "", -1, codes)
         plain = file.numbers(name) if are_numbers(file, name) else None
+        if plain is not None:
+            plain = np.where(np.isinf(plain), np.nan, plain)
         if plain is not None and (labels != file.labels(name)).any():
             plain = None
         numbers = plain if is_number(file, name) else None

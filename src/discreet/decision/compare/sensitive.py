@@ -47,10 +47,11 @@ def sensitive_column(
     key, released = masked.keys.get(name), RecordFile(masked.data)
     still = are_numbers(released, name)
     if key is not None and key.continuous and still:
-        return _with_noise(file, *_less_known(file, masked, key, released, keys))
+        true = _before_chance(file, masked, name)
+        return _with_noise(true, *_less_known(file, masked, key, released, keys))
     chance = key is None or not _fixed(key)
     if is_number(file, name) and still and (chance or is_number(released, name)):
-        true = file.numbers(name)
+        true = _before_chance(file, masked, name)
         truth, size = _classes(true, true)
         seen = _classes(true, released.numbers(name))[0]
         return _as_shown(name, truth, seen, size, None if chance else masked.rows)
@@ -148,12 +149,7 @@ def _kinds(labels: Labels, names: list[str]) -> tuple[Ints, int]:
     Numbers are in tenths of those among the labels, few or many, as are dates, ranges, codes and
     whatever else has digits; each other name is by itself.
     """
-    import pandas as pd
-
-    values, among = (
-        pd.to_numeric(pd.Series(some, dtype=object), errors="coerce").to_numpy(np.float64)
-        for some in (names, labels)
-    )
+    values, among = _as_numbers(names), _as_numbers(labels)
     place = standing({*names, *labels})
     if 2 * int(np.isfinite(values).sum()) < sum(one in place for one in names):
         values, among = (np.array([place.get(a, np.nan) for a in b]) for b in (names, labels))
@@ -163,6 +159,28 @@ def _kinds(labels: Labels, names: list[str]) -> tuple[Ints, int]:
     found = np.where(found < 0, size + np.arange(len(found)), found)
     kinds, found = np.unique(found, return_inverse=True)
     return np.append(found, -1), len(kinds)
+
+
+def _before_chance(file: RecordFile, masked: MaskedFile, name: str) -> Floats:
+    """What a mask makes of each number, but for chance: all beyond an end of a code are told that
+    they are, and no part of these; so are members of a group.
+    """
+    key = masked.keys.get(name)
+    if key is not None and _fixed(key):
+        labels = became(file, masked, name)
+    elif key is not None and key.seen is not None:
+        labels = np.array([one or "" for one in key.seen], object)
+    else:
+        return file.numbers(name)
+    return _as_numbers(_whole(file, name, labels))
+
+
+def _as_numbers(labels: Labels | Sequence[object]) -> Floats:
+    """What is a number, and nan for all else."""
+    import pandas as pd
+
+    found = pd.to_numeric(pd.Series(labels, dtype=object), errors="coerce")
+    return np.asarray(found, np.float64)
 
 
 def _places(labels: Labels, names: list[str]) -> Ints:
@@ -265,15 +283,11 @@ def _less_known(
     return replace(key, spread=(float(left),)), found * np.exp(-shift) if log else found - shift
 
 
-def _with_noise(file: RecordFile, key: Key, released: Floats) -> Sensitive:
+def _with_noise(true: Floats, key: Key, released: Floats) -> Sensitive:
     """P[class | x] ~ sum over its values y of share(y) density(x | y), by the file's own shares."""
-    import pandas as pd
 
-    true = file.numbers(key.name)
-    truth, size = _classes(true, true)
     start = true
-    if key.seen is not None:
-        start = pd.to_numeric(pd.Series(key.seen, dtype=object), errors="coerce").to_numpy(float)
+    truth, size = _classes(true, true)
     if key.kind is Kind.LOGNORMAL:
         start, released = (np.log(np.where(v > 0, v, np.nan)) for v in (start, released))
     shares = np.bincount(truth[truth >= 0], minlength=size) / max((truth >= 0).sum(), 1)
