@@ -226,3 +226,32 @@ def test_columns_without_an_end_give_nothing_back():
     data, _ = firms(300)
     data["far"] = [*("9" * 400 for _ in range(150)), *("1" for _ in range(150))]
     assert compared(data, NOISE, ["group"], ["pay"]).tried[0].failed is None
+
+
+def test_a_column_that_few_have_and_all_differently_is_looked_at():
+    data, rng = firms(400)
+    there = rng.random(400) < 0.3
+    data["number"] = np.where(there, rng.permutation(400) * 1.7 + 3, np.nan)
+    asis = {"method": "sample", "share": 1.0}
+    found = compared(data[["group", "number"]], asis, ["group"]).tried[0]
+    assert "number is different for nearly all who have it" in found.doubt
+    data["number"] = data["number"].where(data["number"].rank() < 4)
+    assert compared(data[["group", "number"]], asis, ["group"]).tried[0].doubt is None
+
+
+def test_weights_that_tell_a_masked_stratum_are_looked_at():
+    data = patients().assign(weight=1.0)
+    steps = [{"method": "sample", "share": 0.33, "strata": "town"},
+             {"method": "recode", "columns": ["town"], "levels": {"town": 1}}]  # fmt: skip
+    for chain, told in ((steps, True), (steps[::-1], False)):
+        plan = {"keys": ["town", "sex"], "weight": "weight", "seed": 1}
+        plan |= {"masks": [{"name": "x", "chain": chain}]}
+        found = dc.compare(data, plan, records=True).tried[0]
+        assert ("weights" in (found.doubt or "")) is told
+
+
+def test_a_key_may_have_the_name_of_what_is_given_back():
+    data = patients()
+    data["code"], data["ill by code"] = data["ill"], "z"
+    found = compared(data, PRAM, ["sex", "town", "ill by code"], ["ill"]).tried[0]
+    assert found.risks["attribute"] > 0.1

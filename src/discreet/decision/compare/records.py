@@ -125,13 +125,20 @@ def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
             "the risks are those of persons by themselves, and members of a household are released "
             "together: an intruder who links whole households finds many more"
         )
+    if file.weight is not None and (strata := _strata_told(masked)):
+        return f"weights are divided by the fraction of each {strata}, and tell it though masked"
     spoken = (*plan.keys, *plan.sensitive, file.weight)
     for name in masked.data.columns if len(masked) > 1 else ():
         if name in spoken:
             continue
+        there = RecordFile(masked.data).labels(name) != ""
         alike = _alike(file, masked, name)
+        if there.mean() <= UNIQUE and there.sum() < HOMES:
+            continue
+        alike = alike[there]
         if (1 / alike).mean() > UNIQUE:
-            return f"{name} is different for nearly everybody, and is taken as known to nobody"
+            whom = "nearly everybody" if there.all() else "nearly all who have it"
+            return f"{name} is different for {whom}, and is taken as known to nobody"
         many = len(set(RecordFile(masked.data).labels(name))) > HOMES
         if many and (alike <= HOME).mean() > UNIQUE:
             return (
@@ -139,6 +146,13 @@ def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
                 "members tell of each other; name the column of households, or leave it out"
             )
     return None
+
+
+def _strata_told(masked: MaskedFile) -> str | None:
+    """A column by whose values a sample was drawn, and that a later step has masked."""
+    hidden = {name for key in masked.keys.values() for name in (key.name, *key.joint)}
+    steps = masked.parameters.get("steps", ())
+    return next((s["strata"] for s in steps[:-1] if s.get("strata") in hidden), None)
 
 
 def _alike(file: RecordFile, masked: MaskedFile, name: str) -> Floats:

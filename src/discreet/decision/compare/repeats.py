@@ -91,6 +91,8 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         if told is None:
             continue
         made = f"{name} by {told.by}"
+        while made in file.data.columns:
+            made += "'"
         said.append(_sentence(name, told.by, told.share))
         source[made], released[made] = told.true, told.seen[masked.rows]
         if told.law is not None:
