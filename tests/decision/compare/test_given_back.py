@@ -255,3 +255,17 @@ def test_a_key_may_have_the_name_of_what_is_given_back():
     data["code"], data["ill by code"] = data["ill"], "z"
     found = compared(data, PRAM, ["sex", "town", "ill by code"], ["ill"]).tried[0]
     assert found.risks["attribute"] > 0.1
+
+
+def test_places_that_are_written_alike_together_are_two_places():
+    """The town "x" with the quarter "y | z", and the town "x | y" with the quarter "z"."""
+    rng = np.random.default_rng(5)
+    town, quarter, like = (rng.choice(one, 120) for one in ([0, 1], [0, 1], [*"abcdefghij"]))
+    mask = {"method": "swap", "block": ["town", "quarter"], "match": ["like"], "rate": 0.1}
+    found = []
+    for bar in (" - ", " | "):
+        data = pd.DataFrame({"town": np.where(town, f"x{bar}y", "x"), "like": like})
+        data["quarter"] = np.where(quarter, f"y{bar}z", "z")
+        tried = compared(data, mask, ["town", "quarter", "like"]).tried[0]
+        found.append(tried.risks["expected"])
+    assert found[0] == pytest.approx(found[1])

@@ -25,7 +25,7 @@ from discreet.decision.compare.sensitive import (
     is_number,
     tenths,
 )
-from discreet.intruder.linkage.kinds import plainly
+from discreet.intruder.linkage.kinds import plainly, together
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.look.words import percent
 from discreet.masks.records.file import Labels, RecordFile
@@ -219,7 +219,7 @@ def _read(own: _Column, shown: Mapping[str, _Column], free: Collection[str]) -> 
                 continue
             share = _share((a.codes * (b.codes.max() + 1) + b.codes)[some], truth)
             if share >= NEARLY:
-                labels = a.labels + " | " + b.labels
+                labels = together([a.labels, b.labels])
                 return _Telling(f"{a.name} and {b.name}", share, *_read_off(own, labels))
             if (told := _nearest(own, a, b)) is not None:
                 return told

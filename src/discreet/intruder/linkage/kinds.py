@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,10 +55,20 @@ def released_labels(records: Records, key: Key) -> Labels:
 
 
 def _joint(table: dict[str, Any], key: Key) -> Labels:
-    found = texts(table[key.name])
-    for name in key.joint:
-        found = found + " | " + texts(table[name])
-    return found
+    return together([texts(table[name]) for name in (key.name, *key.joint)])
+
+
+def together(columns: Sequence[Labels]) -> Labels:
+    """Labels of several columns as one, the same only where all are the same: a bar within one is
+    doubled.
+
+    >>> together([np.array(["a", "a | b"], object), np.array(["b | c", "c"], object)]).tolist()
+    ['a | b || c', 'a || b | c']
+    """
+    if len(columns) == 1:
+        return columns[0]
+    doubled = [[str(one).replace("|", "||") for one in column] for column in columns]
+    return np.array([" | ".join(parts) for parts in zip(*doubled, strict=True)], object)
 
 
 def matched(records: Records, key: Key) -> Matches:

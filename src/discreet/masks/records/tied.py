@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.intruder.linkage.kinds import together
 from discreet.intruder.linkage.model import Intruder, Key, Kind
 from discreet.intruder.linkage.records import Records
 from discreet.masks.records.file import Labels, RecordFile
@@ -72,7 +73,7 @@ class Tied:
         own, first = nested[-1], np.unique(nested[-1], return_index=True)[1]
         near = sum((c[first][:, None] == c[first]).astype(np.int64) for c in nested[1:])
         parts = [file.labels(name)[first] for name in blocks]
-        labels = np.array([" | ".join(part) for part in zip(*parts, strict=True)], object)
+        labels = together(parts)
         open_to = np.all([part != "" for part in parts], axis=0)  # who misses a block stays
         group = codes_of(file, like)
         cells = [codes_of(file, [*like, *blocks[:level]]) for level in range(len(blocks) + 1)]

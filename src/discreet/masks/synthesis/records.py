@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, OptionError
+from discreet.intruder.linkage.kinds import together
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, listed
@@ -347,9 +348,10 @@ def _key(
         gaps = (file.labels(variable.name) == "").any()
         names.append(variable.name)
         shown.append(["" if gaps and c == MISSING else c for c in variable.categories])
-    labels = [" | ".join(parts) for parts in product(*shown)]
-    if labels[-1] == "":
-        names, labels = names * 2, [f"{one} | {one}" for one in labels]
+    columns = [np.array(column, object) for column in zip(*product(*shown), strict=True)]
+    if len(columns) == 1 and columns[0][-1] == "":
+        names, columns = names * 2, columns * 2
+    labels = together(columns)
     matrix = {
         one: {label: float(p) for label, p in zip(labels, row, strict=True) if p > 0}
         for one, row in rows.items()
