@@ -269,3 +269,19 @@ def test_places_that_are_written_alike_together_are_two_places():
         tried = compared(data, mask, ["town", "quarter", "like"]).tried[0]
         found.append(tried.risks["expected"])
     assert found[0] == pytest.approx(found[1])
+
+
+@pytest.mark.parametrize("shown", ["half of all", "half of the ill"])
+def test_some_values_tell_what_others_do_not(shown):
+    data, rng = patients(), np.random.default_rng(7)
+    half = rng.random(len(data)) < 0.5
+    if shown == "half of all":
+        data["drug"] = data["ill"].where(half, "?")
+    else:
+        data["drug"] = np.where((data["ill"] == "yes") & half, "v", "w")
+    found = compared(data, PRAM, ["sex", "town"], ["ill"]).tried[0]
+    assert found.risks["attribute"] > 0.05
+    data["drug"] = rng.permutation(data["drug"])
+    found = compared(data, PRAM, ["sex", "town"], ["ill"]).tried[0]
+    assert found.risks["attribute"] == 0
+    assert "gives" not in str(found.said)

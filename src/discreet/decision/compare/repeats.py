@@ -38,6 +38,8 @@ MOST = 200  # values that a model of all columns tells apart
 LOOKED = 20_000  # records by which two columns together are looked at
 FEW = 10  # records beyond the numbers that are added up, and for each value of a column of many
 LEAST = 0.1  # share of the records that numbers which are added up are known of
+SOME = 0.01  # share of the records from which values of a column count that tell by themselves
+CHANCE = 0.01  # that any value of a column looks as if it told
 TEXTS = 30  # different texts from which their order is looked at
 CLOSE_BY = 5_000  # records among which the nearest is looked for
 NEARLY = 0.9  # as sure as a value that nobody is surprised by: what one in ten gets wrong is hidden
@@ -88,6 +90,8 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
                 shown.pop(other)
         free = [one for one in shown if one not in plan.keys or one == plan.weight]
         told = _summed(own, shown) or _read(own, shown, free) or _by_all(own, shown, free)
+        if told is None and name in plan.sensitive:
+            told = _partly(own, [shown[one] for one in free], columns.get(name))
         if told is None:
             continue
         made = f"{name} by {told.by}"
@@ -249,6 +253,42 @@ def _nearest(own: _Column, a: _Column, b: _Column) -> _Telling | None:
     seen = np.full(len(true), "", object) if own.numbers is None else np.full(len(true), np.nan)
     seen[there] = true[there[other]]
     return _Telling(f"{a.name} and {b.name}", (right - base) / (1 - base), true, seen)
+
+
+def _partly(own: _Column, free: list[_Column], masked: _Column | None) -> _Telling | None:
+    """A sensitive value from the one column of which some values tell, more than chance explains,
+    most records: of the others is known what the mask shows.
+    """
+    if masked is None:
+        return None
+    most, found = SOME, None
+    for one in free:
+        told = _sure_values(own, one)
+        if told.mean() > most:
+            most, found = float(told.mean()), (one, told)
+    if found is None:
+        return None
+    one, told = found
+    true, seen = _read_off(own, one.labels)
+    rest = masked.labels if own.numbers is None else masked.plain
+    seen = np.where(told, seen, np.nan if rest is None else rest)
+    return _Telling(one.name, most, true, seen)
+
+
+def _sure_values(own: _Column, one: _Column) -> NDArray[np.bool_]:
+    """Whose value of a column all or nearly all have one class who have it."""
+    there = own.classes >= 0
+    codes, truth = one.codes[there], own.classes[there]
+    if not len(truth):
+        return there
+    table = np.zeros((int(one.codes.max()) + 1, int(truth.max()) + 1))
+    np.add.at(table, (codes, truth), 1)
+    many, best = table.sum(1), table.argmax(1)
+    base = np.bincount(truth)[best] / len(truth)
+    others = (table.max(1) - 1) / np.maximum(many - 1, 1)
+    sure = many * np.log(base) < np.log(CHANCE / len(table))
+    sure &= others - base >= NEARLY * (1 - base)
+    return np.asarray(sure[one.codes] & (base < 1)[one.codes])
 
 
 def _by_all(own: _Column, shown: Mapping[str, _Column], names: Collection[str]) -> _Telling | None:
@@ -423,7 +463,8 @@ def _read_off(own: _Column, shown: Labels) -> tuple[Labels | Floats, Labels | Fl
     import pandas as pd
 
     if own.numbers is not None:
-        guess = pd.Series(own.numbers).groupby(shown).transform("median")
+        groups = pd.Series(own.numbers).groupby(shown)
+        guess = pd.Series(shown).map(groups.quantile(interpolation="lower"))  # somebody's own
         return own.numbers, guess.to_numpy(np.float64)
     frame = pd.DataFrame({"by": shown, "of": own.labels})
     frame = frame[frame["of"] != ""]
