@@ -16,6 +16,7 @@ from discreet.intruder.bounds.unspoken import tied_by_zeros, without_unspoken
 from discreet.release.release import STRUCTURAL, Known, Release
 from discreet.table.cells import Cells
 from discreet.table.impossible import Combination
+from discreet.table.keys import keys
 from discreet.table.table import Table
 
 Bools = NDArray[np.bool_]
@@ -59,8 +60,13 @@ class Nature:
         if not self.release.known:
             return np.zeros(len(cells), bool)
         size = cells.variables[-1].size
-        every = np.repeat(cells.codes, size, axis=0)
-        every[:, -1] = np.tile(np.arange(size), len(cells))
-        grid = self.closed(cells.variables, every).reshape(len(cells), size)
-        own = grid[np.arange(len(cells)), cells.codes[:, -1]]
-        return np.asarray(own | (grid.sum(1) == size - 1) & (size > 1))
+        shape = [variable.size for variable in cells.variables[:-1]]
+        # each group is looked at once: by large variables it has many cells
+        _, first, group = np.unique(
+            keys(cells.codes[:, :-1], shape), return_index=True, return_inverse=True
+        )
+        every = np.repeat(cells.codes[first], size, axis=0)
+        every[:, -1] = np.tile(np.arange(size), len(first))
+        grid = self.closed(cells.variables, every).reshape(len(first), size)
+        own = grid[group, cells.codes[:, -1]]
+        return np.asarray(own | (grid.sum(1) == size - 1)[group] & (size > 1))
