@@ -1,6 +1,8 @@
 """Requests are decided once, in the ledger, whichever process decides."""
 
 import threading
+from contextlib import suppress
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ RULES = {
 }
 CZECH = load("example:czech")
 SECRET = b"of these tests"
+ASKED = {"1": ["AB", "CD", "EF"], "2": ["AC", "BD", "CE"]}  # of two analysts
 
 
 def policy(**changes):
@@ -232,6 +235,53 @@ def test_a_quota_is_for_one_user_and_one_day(database):
     assert counter.request("czech", list("CD"), "1").why is Why.QUOTA
     assert counter.request("czech", list("AB"), "1").why is Why.OUT
     assert counter.request("czech", list("CD"), "2").outcome is Outcome.GRANTED
+
+
+@pytest.mark.parametrize("approvers", [["7"], ["7", "8", "9"], ["9", "7", "9"]])
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_an_approved_table_is_charged_to_who_asked(database, order, approvers):
+    """Whoever approves, in whatever order: one table for each analyst, none for a custodian."""
+    counter = opened(database, rules=policy(server__approval="always", server__quota=1))
+    asked = {a: [counter.request("czech", list(m), a).number for m in ASKED[a]] for a in ASKED}
+    published = []
+    for place in order:
+        for analyst, numbers in asked.items():
+            with suppress(DisclosureError):
+                counter.approve("czech", numbers[place], approvers[place % len(approvers)])
+                published.append(analyst)
+    assert sorted(published) == sorted(ASKED)
+
+
+def test_a_custodian_whose_quota_is_spent_approves_for_another(database):
+    counter = opened(database, rules=policy(server__quota=1))
+    assert counter.request("czech", list("AB"), "7").outcome is Outcome.GRANTED
+    counter.change_policy("czech", {"server.approval": "always"}, "7")
+    ticket = counter.request("czech", list("CD"), "1").number
+    assert counter.approve("czech", ticket, "7").outcome is Outcome.GRANTED
+    assert counter.request("czech", list("EF"), "1").why is Why.QUOTA
+
+
+def test_who_asks_for_what_waits_is_charged_too(database):
+    """One of those who asked must have some of the quota left, and it is spent for all of them."""
+    counter = opened(database, rules=policy(server__approval="always", server__quota=1))
+    first, second = (counter.request("czech", list(m), "1").number for m in ("AB", "CD"))
+    counter.approve("czech", first, "7")
+    with pytest.raises(DisclosureError, match=r"server\.quota.*approve it tomorrow"):
+        counter.approve("czech", second, "7")
+    counter.request("czech", list("CD"), "2")
+    assert counter.approve("czech", second, "7").outcome is Outcome.GRANTED
+    assert counter.request("czech", list("EF"), "2").why is Why.QUOTA
+
+
+def test_the_quota_is_charged_when_the_last_custodian_approves(database):
+    rules = policy(server__approval="always", server__quota=1, server__approvers=2)
+    counter = opened(database, rules=rules)
+    numbers = [counter.request("czech", list(m), "1").number for m in ("AB", "CD")]
+    for number in numbers:
+        assert counter.approve("czech", number, "7").why is Why.SECOND
+    assert counter.approve("czech", numbers[1], "8").outcome is Outcome.GRANTED
+    with pytest.raises(DisclosureError, match="approve it tomorrow"):
+        counter.approve("czech", numbers[0], "8")
 
 
 def test_a_list_of_candidates(database):

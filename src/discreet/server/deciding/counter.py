@@ -64,7 +64,7 @@ class Counter(Office):
         margin = set_of(self._served(slug).table, names)
 
         def think(served: Served, desk: Desk) -> tuple[Answer, int | None]:
-            answer = self._answer(served, desk, margin, actor)
+            answer = self._answer(served, desk, margin, [actor])
             pending = answer.outcome is Outcome.PENDING
             return answer, self._waiting(served, margin) if pending else None
 
@@ -86,25 +86,28 @@ class Counter(Office):
 
         return self._decide(slug, think, keep)
 
-    def _answer(self, served: Served, desk: Desk, margin: int, actor: str) -> Answer:
+    def _answer(
+        self, served: Served, desk: Desk, margin: int, charged: Sequence[str] = ()
+    ) -> Answer:
+        """By the desk; one of those who are charged must have some of the quota left."""
         if served.closed and not within(margin, desk.out):
             return Answer(margin, Outcome.REFUSED, Why.CLOSED, desk.near(margin))
         received = 0
-        if desk.rule.quota:
+        if desk.rule.quota and charged:
             since = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="microseconds")
-            received = self._received(served, actor, since)
+            received = min(self._received(served, actor, since) for actor in charged)
         return desk.ask(margin, received=received)
 
     def _received(self, served: Served, actor: str, since: str) -> int:
-        """How many new tables a user has had."""
-        own = select(Entry.number).where(
-            Entry.dataset_id == served.id, Entry.actor == actor, Entry.kind == Kind.REQUEST
-        )
+        """How many tables were published that a user had asked for, first or while they waited."""
+        requests = (Entry.dataset_id == served.id, Entry.actor == actor, Entry.kind == Kind.REQUEST)
+        own = select(Entry.number).where(*requests)
+        joined = select(Entry.about).where(*requests, Entry.about.is_not(None))
         had = select(func.count()).where(
             Entry.dataset_id == served.id,
             Entry.table_hash.is_not(None),
             Entry.at >= since,
-            Entry.number.in_(own) | Entry.about.in_(own),
+            Entry.number.in_(own) | Entry.about.in_(own) | Entry.about.in_(joined),
         )
         with self.database.read() as session:
             return session.scalar(had) or 0
@@ -115,6 +118,20 @@ class Counter(Office):
             found = store.waiting(session, served.id)
         wanted = list(names_of(served.table, margin))
         return next((entry.number for entry in found if entry.margin == wanted), None)
+
+    def _askers(self, served: Served, number: int) -> list[str]:
+        """Who asked for what waits: first, and later while it waited."""
+        asked = (
+            select(Entry.actor)
+            .where(
+                Entry.dataset_id == served.id,
+                Entry.kind == Kind.REQUEST,
+                (Entry.number == number) | (Entry.about == number),
+            )
+            .distinct()
+        )
+        with self.database.read() as session:
+            return list(session.scalars(asked))
 
     def standing(self, slug: str, names: Sequence[str]) -> Standing:
         """Released, possible or gone, as of now."""
@@ -131,20 +148,30 @@ class Counter(Office):
     # What a custodian does
 
     def approve(self, slug: str, number: int, actor: str, note: str = "") -> Decided:
-        """Publish what is pending, if it is still safe, and enough custodians say so."""
+        """Publish what is pending, if it is still safe, and enough custodians say so.
+
+        It is charged to who asked for it, when it is published.
+        """
 
         def think(served: Served, desk: Desk) -> tuple[Answer, bool]:
             entry, said = self._pending(served, number)
             margin = set_of(served.table, entry.margin or ())
-            answer = self._answer(served, desk, margin, actor)
+            wanted = desk.rule.approvers
+            enough = len(said) + 1 >= wanted
+            charged = self._askers(served, number) if enough else ()
+            answer = self._answer(served, desk, margin, charged)
+            if answer.why is Why.QUOTA:
+                raise DisclosureError(
+                    "who asked for it has received as many new tables as one user can have in a "
+                    "day (server.quota); approve it tomorrow."
+                )
             if answer.outcome is Outcome.REFUSED:
                 raise DisclosureError(f"the request can no longer be approved: {answer.why.said}")
-            wanted = desk.rule.approvers
             if wanted > 1 and actor == entry.actor:
                 raise DisclosureError("this is your own request; others must approve it.")
             if actor in said:
                 raise DisclosureError("you have approved it; another custodian must, too.")
-            return answer, len(said) + 1 >= wanted
+            return answer, enough
 
         def keep(
             session: Session, served: Served, dataset: Dataset, thought: tuple[Answer, bool]
