@@ -591,9 +591,12 @@ def test_nothing_is_sent_where_nothing_is_set(tmp_path):
     ],
 )
 def test_settings_that_cannot_be_are_refused_at_the_start(change, said):
-    settings = Settings(**GOOD | change)
-    with pytest.raises(DataError, match=re.escape(said)) as caught:
+    def start():
+        settings = Settings(**GOOD | change)
         Mailbox.of(settings), Hook.of(settings)
+
+    with pytest.raises(DataError, match=re.escape(said)) as caught:
+        start()
     assert "secret@" not in str(caught.value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import click
 
 from discreet.cli.ledger import database_option
 from discreet.cli.options import json_option, print_json
+from discreet.server.setting_checks import check_names
 
 if TYPE_CHECKING:
     from discreet.server.people.accounts import Accounts
@@ -29,6 +31,7 @@ def accounts_command() -> None:
     here, others also on the server's pages. Each change is in the trail with the operator's name:
     DISCREET_OPERATOR, else who called sudo, else the user of the process.
     """
+    check_names(os.environ)
 
 
 @accounts_command.command("add", epilog="Example: discreet accounts add maria --role custodian")

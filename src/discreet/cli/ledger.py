@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
 
 from discreet.cli.options import json_option, print_json
+from discreet.server.setting_checks import check_names
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -37,6 +39,7 @@ def ledger_command() -> None:
     Each entry holds the hash of the one before. Exit code 0: done, and the ledger holds; 1: it
     does not.
     """
+    check_names(os.environ)
 
 
 @ledger_command.command("verify", epilog="Example: discreet ledger verify --dataset tract")

@@ -27,10 +27,13 @@ from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify_all
 from discreet.server.ledger.database import Database, migrate, open_database
 from discreet.server.ledger.marks import OTHER_SECRET, in_use
+from discreet.server.notices.post import Hook, Mailbox
 from discreet.server.operation.logs import log
 from discreet.server.people.accounts import Accounts
 from discreet.server.people.actors import operator
+from discreet.server.people.openid import Provider
 from discreet.server.services import Services
+from discreet.server.setting_checks import LEAST_SECRET, check_names
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
 from discreet.server.showing.describe import describe_data
@@ -122,8 +125,12 @@ def prepare(settings: Settings) -> Settings:
     ...     len(dc.server.prepare(settings).secret.get_secret_value()) > 30
     True
     """
+    check_names(os.environ)
+    Mailbox.of(settings), Provider.of(settings)
     migrate(settings.database)
-    return settings.model_copy(update={"secret": SecretStr(_secret(settings))})
+    found = settings.model_copy(update={"secret": SecretStr(_secret(settings))})
+    Hook.of(found)
+    return found
 
 
 def build_services(settings: Settings, specs: Sequence[DataSpec]) -> Services:
@@ -165,6 +172,7 @@ def application() -> FastAPI:
     """The application of a worker process."""
     from discreet.server.app import create_app
 
+    check_names(os.environ)
     settings = Settings()
     specs = [DataSpec.of(entry) for entry in json.loads(os.environ[SPEC])]
     return create_app(settings, build_services(settings, specs))
@@ -299,21 +307,33 @@ def _margins(text: str, table: Table) -> list[list[str]]:
     return [list(margin) for margin in Formula.parse(text, table.names).margins]
 
 
-def _check_unused(url: str) -> None:
-    """A new secret is for a new database."""
+def _is_used(url: str) -> bool:
+    """Then it needs the secret that it was made with."""
     database = open_database(url)
     try:
         with database.read() as session:
-            if in_use(session):
-                raise LedgerError(OTHER_SECRET)
+            return in_use(session)
     finally:
         database.close()
+
+
+def _check_length(secret: str, settings: Settings) -> None:
+    """A short secret can be guessed; a ledger that was made with one can have no other."""
+    if len(secret) >= LEAST_SECRET:
+        return
+    if not _is_used(settings.database):
+        raise LedgerError(
+            f"DISCREET_SECRET has {len(secret)} characters, and fewer than {LEAST_SECRET} can be "
+            "guessed; make one with `openssl rand -base64 48`."
+        )
+    log().warning("the secret is short", characters=len(secret), least=LEAST_SECRET)
 
 
 def _secret(settings: Settings) -> str:
     """The secret that was given, or one beside the SQLite file, which only its owner reads."""
     given = settings.secret.get_secret_value()
     if given:
+        _check_length(given, settings)
         return given
     url = make_url(settings.database)
     if url.get_backend_name() != "sqlite":
@@ -322,7 +342,8 @@ def _secret(settings: Settings) -> str:
         )
     path = Path(f"{url.database}.secret")
     if not path.exists():
-        _check_unused(settings.database)
+        if _is_used(settings.database):
+            raise LedgerError(OTHER_SECRET)
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(handle, "w") as file:
             file.write(secrets.token_urlsafe(48))

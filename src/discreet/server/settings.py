@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from discreet.server.setting_checks import RIGHT, check_value, unknown, wrong
 
 
 class Settings(BaseSettings):
@@ -15,9 +17,14 @@ class Settings(BaseSettings):
     >>> settings = dc.server.Settings(database="sqlite:///tables.db", port=8080)
     >>> settings.host, settings.port, settings.requests_per_minute
     ('127.0.0.1', 8080, 120)
+    >>> try:
+    ...     dc.server.Settings(session_hours=-1)
+    ... except dc.DisclosureError as error:
+    ...     print(error)
+    DISCREET_SESSION_HOURS = '-1.0' is no number of hours above 0, up to 8,760; write 8.
     """
 
-    model_config = SettingsConfigDict(env_prefix="DISCREET_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="DISCREET_", extra="forbid")
 
     database: str = "sqlite:///discreet.db"
     secret: SecretStr = SecretStr("")  # signs and fingerprints; made once, kept by the operator
@@ -46,3 +53,14 @@ class Settings(BaseSettings):
     body_bytes: int = 64_000
     title: str = "Table server"
     contact: str = ""
+
+    def __init__(self, **given: Any) -> None:
+        """Raise, with a sentence, if one of them cannot be."""
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0])
+            raise (wrong(name, first["input"]) if name in RIGHT else unknown(name)) from None
+        for name in type(self).model_fields:
+            check_value(name, getattr(self, name))
