@@ -28,6 +28,7 @@ EFFORT = {
 DAY = 86_400.0
 MOST_SAID = 8  # keys that were changed
 GONE = "bounds.accept_outer"
+LARGEST = 2**63 - 1  # what TOML and databases hold
 
 
 @dataclass(frozen=True)
@@ -384,6 +385,8 @@ def _checked(key: str, value: Any, entry: dataclasses.Field[Any]) -> Any:
         value = float(value)
     if type(value) is not kind:
         raise PolicyError(f"{key} = {value!r} must be {_KINDS[kind]}.")
+    if kind is int and abs(value) > LARGEST:
+        raise PolicyError(f"{key} has {len(str(abs(value)))} digits; write a smaller number.")
     meta = entry.metadata
     if choices := meta.get("choices"):
         if value not in choices:

@@ -173,6 +173,7 @@ def raw_margin(request: Request, decoded: str) -> str:
 
 
 def base_address(request: Request) -> str:
-    """What people type to get here."""
+    """What people type to get here, as far as the operator said it: a Host header can be any."""
     settings = services_of(request).settings
-    return settings.address.rstrip("/") or f"http://{settings.host}:{settings.port}"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return settings.address.rstrip("/") or f"http://{host}:{settings.port}"

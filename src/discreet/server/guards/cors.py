@@ -54,9 +54,9 @@ class Cors:
         await self.app(scope, receive, allowing)
 
     def _allowed(self, scope: Scope, origin: str) -> bool:
-        """A public route, of a site that may, without credentials."""
+        """A public route, of a site that may, without credentials and without a body."""
         headers = Headers(scope=scope)
-        if "authorization" in headers or "cookie" in headers:
+        if {"authorization", "cookie", "transfer-encoding"} & set(headers.keys()):
             return False
         asked = headers.get("access-control-request-method", "GET")
         reading = scope["method"] in ("GET", "HEAD") or (

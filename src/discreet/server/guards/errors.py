@@ -105,6 +105,23 @@ def internal(error: Exception) -> Refused:
     return Refused(500, "internal", INTERNAL)
 
 
+def database_failed(error: SQLAlchemyError) -> Refused:
+    """The database cannot be read or written: nothing was told."""
+    LOG.error(
+        "the database failed: %s",
+        type(error.orig if isinstance(error, DBAPIError) else error).__name__,
+    )
+    status, code = KNOWN[Unready]
+    return Refused(status, code, str(unready(error)))
+
+
+def contained(error: Exception) -> Refused:
+    """What is told of an error that no handler has seen."""
+    if isinstance(error, SQLAlchemyError):
+        return database_failed(error)
+    return internal(error)
+
+
 def _http(request: Request, error: Exception) -> Response:
     if isinstance(error, Refused):
         return error_response(request, error)
@@ -137,13 +154,8 @@ def _disclosure(request: Request, error: Exception) -> Response:
 
 
 def _database(request: Request, error: Exception) -> Response:
-    """The database cannot be read or written: nothing was told."""
     assert isinstance(error, SQLAlchemyError)
-    LOG.error(
-        "the database failed: %s",
-        type(error.orig if isinstance(error, DBAPIError) else error).__name__,
-    )
-    return _disclosure(request, unready(error))
+    return error_response(request, database_failed(error))
 
 
 def _internal(request: Request, error: Exception) -> Response:

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from discreet.server.guards.errors import Refused, error_response, internal, json_error
+from discreet.server.guards.errors import Refused, contained, error_response, json_error
 from discreet.server.guards.rates import OwnRates, Rates, What
 from discreet.server.people.identity import SAFE, Visitor, anybody, bearer, cookie_name, identify
 from discreet.server.settings import Settings
@@ -167,10 +167,13 @@ class Guard:
 
 
 class TargetGuard(Guard):
-    """Addresses and headers of a sensible length."""
+    """Addresses and headers of a sensible length, and one end of the body."""
 
     async def check(self, request: Request, receive: Receive) -> Receive:
         scope = request.scope
+        if {"content-length", "transfer-encoding"} <= set(request.headers.keys()):
+            two = "the request has both Content-Length and Transfer-Encoding; send one of them."
+            raise _closing(400, "wrong_input", two)
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope["query_string"]) > TARGET:
             raise _closing(414, "too_long", f"the address has more than {TARGET:,} bytes.")
@@ -284,7 +287,7 @@ class Containment:
         try:
             await self.app(scope, receive, note)
         except Exception as error:  # noqa: BLE001 whatever it is
-            refused = internal(error)
+            refused = contained(error)
             if started:
                 return  # the connection is closed before the end, so that it is seen
             await _last_words(Request(scope), refused)(scope, receive, send)

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
+from discreet.server.api.replies import Number
 from discreet.server.api.roles import ACCOUNTS
 from discreet.server.guards.guard import limited
 from discreet.server.pages.render import page
@@ -71,7 +72,7 @@ def add_key(request: Request, services: Here, who: Own, name: Text) -> Response:
 
 
 @router.post("/account/keys/{key_id}/revoke")
-def revoke(request: Request, services: Here, who: Own, key_id: int) -> Response:
+def revoke(request: Request, services: Here, who: Own, key_id: Number) -> Response:
     try:
         services.accounts.revoke_key(key_id, own_id(who), by(request, who))
     except AccountError as error:

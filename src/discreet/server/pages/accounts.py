@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
+from discreet.server.api.replies import Number
 from discreet.server.pages.render import page
 from discreet.server.people import invitations
 from discreet.server.people.accounts import Account, AccountError
@@ -47,7 +48,7 @@ def add_user(
 
 
 @router.post("/desk/users/{user_id}/invitation")
-def invite(request: Request, services: Here, who: Custodian, user_id: int) -> Response:
+def invite(request: Request, services: Here, who: Custodian, user_id: Number) -> Response:
     """With it the person sets a password; nobody else learns it."""
     try:
         invitation = invitations.invite(services.accounts, user_id, by(request, who))
@@ -58,7 +59,7 @@ def invite(request: Request, services: Here, who: Custodian, user_id: int) -> Re
 
 @router.post("/desk/users/{user_id}/role")
 def set_role(
-    request: Request, services: Here, who: Custodian, user_id: int, role: Text
+    request: Request, services: Here, who: Custodian, user_id: Number, role: Text
 ) -> Response:
     try:
         services.accounts.set_role(user_id, role, by(request, who))
@@ -69,7 +70,11 @@ def set_role(
 
 @router.post("/desk/users/{user_id}/active")
 def set_active(
-    request: Request, services: Here, who: Custodian, user_id: int, active: Annotated[bool, Form()]
+    request: Request,
+    services: Here,
+    who: Custodian,
+    user_id: Number,
+    active: Annotated[bool, Form()],
 ) -> Response:
     try:
         services.accounts.set_active(user_id, active, by(request, who))
@@ -79,7 +84,7 @@ def set_active(
 
 
 @router.post("/desk/keys/{key_id}/revoke")
-def revoke(request: Request, services: Here, who: Custodian, key_id: int) -> Response:
+def revoke(request: Request, services: Here, who: Custodian, key_id: Number) -> Response:
     try:
         services.accounts.revoke_key(key_id, by=by(request, who))
     except AccountError as error:

@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from discreet.decision.answering.answer import Outcome
 from discreet.errors import DisclosureError
+from discreet.server.api.replies import Number
 from discreet.server.deciding.requests import deciding
 from discreet.server.guards.errors import Refused
 from discreet.server.pages.charts import space_bars, totals
@@ -87,7 +88,9 @@ def _desk(
 
 @router.get("/desk/{slug}/pending/{number}")
 @deciding
-def pending(request: Request, services: Here, who: Custodian, slug: str, number: int) -> Response:
+def pending(
+    request: Request, services: Here, who: Custodian, slug: str, number: Number
+) -> Response:
     """One request, with what it would close off."""
     overview = services.catalogue.dataset(slug)
     views.served(services, slug)
@@ -101,7 +104,7 @@ def pending(request: Request, services: Here, who: Custodian, slug: str, number:
 @router.post("/desk/{slug}/pending/{number}/approve")
 @deciding
 def approve(
-    request: Request, services: Here, who: Custodian, slug: str, number: int, note: Note = ""
+    request: Request, services: Here, who: Custodian, slug: str, number: Number, note: Note = ""
 ) -> Response:
     """Publish what waits, if it is still safe."""
     services.catalogue.dataset(slug)
@@ -116,7 +119,7 @@ def approve(
 @router.post("/desk/{slug}/pending/{number}/reject")
 @deciding
 def reject(
-    request: Request, services: Here, who: Custodian, slug: str, number: int, note: Note = ""
+    request: Request, services: Here, who: Custodian, slug: str, number: Number, note: Note = ""
 ) -> Response:
     """Decide against what waits."""
     services.catalogue.dataset(slug)

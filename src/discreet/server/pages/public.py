@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
+from discreet.server.api.replies import Number
 from discreet.server.api.roles import ASKING
 from discreet.server.deciding import requests
 from discreet.server.guards.errors import Refused
@@ -77,7 +78,7 @@ async def ask(
 
 
 @router.get("/d/{slug}/requests/{number}")
-def ticket(request: Request, services: Here, who: Someone, slug: str, number: int) -> Response:
+def ticket(request: Request, services: Here, who: Someone, slug: str, number: Number) -> Response:
     """What came of a request."""
     overview = services.catalogue.dataset(slug)
     staff = who.role in ("custodian", "auditor")

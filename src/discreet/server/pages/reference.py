@@ -14,6 +14,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup, escape
 
+from discreet.server.api.tables import base_address
 from discreet.server.pages.public import Here, Someone
 from discreet.server.pages.render import page
 
@@ -60,8 +61,7 @@ class Group:
 @router.get("/api")
 def reference(request: Request, services: Here, who: Someone) -> Response:
     """The interface for programs, to be read by people."""
-    base = services.settings.address.rstrip("/") or str(request.base_url).rstrip("/")
-    groups = groups_of(request.app.openapi(), base)
+    groups = groups_of(request.app.openapi(), base_address(request))
     return page(request, "reference", who, groups=groups, marked=marked)
 
 

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from discreet.server.api.replies import Number
+from discreet.server.api.tables import base_address
 from discreet.server.formats import Format
 from discreet.server.formats.citing import Citing, citation_data, cited_words, permanent
 from discreet.server.pages import words
@@ -48,7 +50,7 @@ def table(
 
 @router.get("/d/{slug}/e/{number}")
 def entry(
-    request: Request, services: Here, who: Someone, slug: str, number: int, asked: How
+    request: Request, services: Here, who: Someone, slug: str, number: Number, asked: How
 ) -> Response:
     """The table of an entry of the ledger, for as long as the ledger lasts."""
     overview = services.catalogue.dataset(slug)
@@ -113,7 +115,7 @@ def _view(
         "mapped": mapped,
         "map_address": lambda of: place.page(names, cut, [*arranged, *_of(mapped, of)]) + "#map",
         "codings": other_codings(data, out, data.ordered([*names, *cut]) if cut else names),
-        "address": _base(request, services) + permanent(found),
+        "address": base_address(request) + permanent(found),
         "cited": cited_words(found, services.settings.title),
         "citations": [(kind, citation_data(found, kind)) for kind in Citing],
         "downloads": [
@@ -152,7 +154,3 @@ def _as_sent(request: Request) -> str:
     """The margin with its stars as they were written: a name can hold one, percent-encoded."""
     raw: bytes = request.scope.get("raw_path") or b""
     return raw.decode("ascii", "replace").partition("/t/")[2]
-
-
-def _base(request: Request, services: Services) -> str:
-    return services.settings.address.rstrip("/") or str(request.base_url).rstrip("/")
