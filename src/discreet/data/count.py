@@ -94,7 +94,7 @@ def _beside(
 
     book = Codebook(missing_values=codebook.missing_values)
     columns = [
-        encode(field.name, more[field.name], book, (), source.name, most=None)
+        encode(field.name, more[field.name], book, (), source.name, most=None, asking=False)
         for field in more.schema
         if not pa.types.is_nested(field.type)
     ]

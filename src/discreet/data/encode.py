@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,8 +63,12 @@ def encode(
     where: str,
     *,
     most: int | None = MOST_CATEGORIES,
+    asking: bool = True,
 ) -> Column:
-    """Codes of one Arrow column; `carried` is the order of categories that its type has."""
+    """Codes of one Arrow column; `carried` is the order of categories that its type has.
+
+    `asking`: are labels that may be one category refused?
+    """
     index, distinct = places(f"{name!r} of {where}", values)
     if most is not None and len(distinct) > most:
         raise DataError(
@@ -75,6 +80,8 @@ def encode(
     closed = bool(entry.labels) and not entry.open
     listed = not entry.open and MISSING in (entry.labels.values() if entry.labels else carried)
     labels = called(name, distinct, codebook, where)
+    if asking:
+        check_alike(name, labels, codebook, where)
     if closed:
         known = list(dict.fromkeys(entry.labels.values()))
     elif entry.labels:
@@ -111,6 +118,42 @@ def called(name: str, values: Iterable[Any], codebook: Codebook, where: str) -> 
     if entry.labels and not entry.open:
         _check_listed(name, labels, entry, where)
     return labels
+
+
+def check_alike(name: str, labels: Iterable[str], codebook: Codebook, where: str) -> None:
+    """Refuse labels that differ only by Unicode form, blanks or case, unless the codebook has both.
+
+    >>> check_alike("Town", ["Ash", "Birch", "ash "], Codebook(), "the frame")
+    Traceback (most recent call last):
+    discreet.errors.DataError: 'Town' of the frame has 'Ash' and 'ash ', which differ only by \
+Unicode form, blanks or case: are they one category? Write them alike, or list both as categories \
+of 'Town' in the codebook if they are two.
+    """
+    listed = {*codebook.entry(name).labels.values()}
+    seen: dict[str, str] = {}
+    for text in dict.fromkeys(labels):
+        first = seen.setdefault(_plain(text), text)
+        if first != text and not {first, text} <= listed:
+            shown = [
+                ascii(one)
+                if unicodedata.normalize("NFC", first) == unicodedata.normalize("NFC", text)
+                else repr(one)
+                for one in (first, text)
+            ]
+            raise DataError(
+                f"{name!r} of {where} has {shown[0]} and {shown[1]}, which differ only by Unicode "
+                "form, blanks or case: are they one category? Write them alike, or list both as "
+                f"categories of {name!r} in the codebook if they are two."
+            )
+
+
+def _plain(text: str) -> str:
+    """Without what a reader does not see, and in one case."""
+    if text.isascii():
+        return " ".join(text.casefold().split())
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    seen = "".join(c for c in folded if unicodedata.category(c) != "Cf")
+    return " ".join(seen.split())
 
 
 def in_order(labels: Iterable[str], values: Sequence[Any] = ()) -> list[str]:

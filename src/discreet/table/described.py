@@ -266,7 +266,8 @@ def _counted(source: Source, name: str, book: Codebook, count: str | None) -> di
             else:
                 cells = records.select(name, count).to_pyarrow()
                 amounts = whole_numbers(cells.column(1), count, source.name)
-        coded = encode(name, cells.column(0), book, source.orders.get(name, ()), source.name)
+        order = source.orders.get(name, ())
+        coded = encode(name, cells.column(0), book, order, source.name, asking=False)
     except DisclosureError:
         return {}
     sums = np.bincount(coded.codes, amounts, coded.variable.size).astype(np.int64)

@@ -1,6 +1,7 @@
 """Critical widths against bounds, their laws, scores and groups, and what is said of them."""
 
 import json
+import time
 from collections import Counter
 
 import numpy as np
@@ -226,3 +227,30 @@ def test_the_command():
     assert "22 of 63 margins not computed: those of more than 3 variables" in result.stdout
     assert "B*C*F" in result.stdout
     assert len(result.stdout.splitlines()) < 40
+
+
+def test_too_many_margins_are_said_at_once_with_what_can_be_searched():
+    """Nobody gave a beta: the repair is an order that can be listed, and holds."""
+    rng = np.random.default_rng(1)
+    records = (rng.random((2_000, 40)) < rng.uniform(0.2, 0.8, 40)).astype(np.uint8)
+    codes, counts = np.unique(records, axis=0, return_counts=True)
+    variables = [Variable(f"V{n}", ("0", "1")) for n in range(40)]
+    table = Table.from_cells(variables, codes, counts)
+    started = time.perf_counter()
+    for order in (None, 8):
+        with pytest.raises(DisclosureError, match=r"max_order.* to at most 5, or classify") as said:
+            widths(table, beta=3, max_order=order)
+        assert "larger beta" not in str(said.value)
+    assert time.perf_counter() - started < 20
+    assert len(widths(table, beta=3, max_order=3).sets) > 10_000
+
+
+def test_what_can_be_listed_is_not_refused():
+    """Few of the margins of 30 variables keep a width of 40, and all these are found."""
+    rng = np.random.default_rng(2)
+    records = (rng.random((300, 30)) < 0.3).astype(np.uint8)
+    codes, counts = np.unique(records, axis=0, return_counts=True)
+    variables = [Variable(f"V{n}", ("0", "1")) for n in range(30)]
+    table = Table.from_cells(variables, codes, counts)
+    found = widths(table, beta=20)
+    assert 30 < len(found.sets) < 100_000

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.frontier.scores import Scores, disclosure_scores
-from discreet.decision.frontier.small_sums import SmallSums, small_sums
+from discreet.decision.frontier.small_sums import SmallSums, VisitedSums, small_sums
 from discreet.errors import DisclosureError
 from discreet.look.notebook import Rows
 from discreet.look.result import Paged, Unpublished, first_rows
@@ -25,6 +25,7 @@ from discreet.table.lattice import bits
 from discreet.table.stored_table import StoredTable
 from discreet.table.table import Table
 
+DRAWN = 1_000  # margins of an order, to see how many would be listed
 MOST_MARGINS = 1 << 22
 
 Ints = NDArray[np.int64]
@@ -248,6 +249,8 @@ def widths(
     (5, 0)
     """
     _check(table, small, max_order, beta)
+    if beta is not None and isinstance(table, Table):
+        _check_listed(table, small, max_order or len(table.names), beta)
     with small_sums(table, small, _number(len(table.names), max_order)) as sums:
         kept, low, high = by_level(sums, max_order or sums.variables, beta)
     lists = [level for level, _, _ in kept]
@@ -271,7 +274,7 @@ def by_level(sums: SmallSums, most: int, beta: int | None) -> tuple[list[Level],
             lists = _all_members(sums.variables, order)
         else:
             before, least, _ = kept[-1]
-            lists = _extended(before[least >= beta], MOST_MARGINS - listed)
+            lists = _extended(before[least >= beta], MOST_MARGINS - listed, sums.variables, beta)
         if not len(lists):
             break
         listed += len(lists)
@@ -318,15 +321,12 @@ def _all_members(variables: int, order: int) -> Ints:
     return np.fromiter(each, np.int64, order * math.comb(variables, order)).reshape(-1, order)
 
 
-def _extended(kept: Ints, most: int) -> Ints:
+def _extended(kept: Ints, most: int, variables: int, beta: int) -> Ints:
     """The margins with one variable more, all of whose sub-margins were kept."""
     lists: list[tuple[int, ...]] = []
     for candidate in _candidates([tuple(row) for row in kept.tolist()]):
         if len(lists) == most:
-            raise DisclosureError(
-                f"more than {MOST_MARGINS:,} margins keep beta; set a max_order below "
-                f"{len(candidate)}, or a larger beta."
-            )
+            raise _too_many(variables, beta)
         lists.append(candidate)
     return np.array(lists, np.int64).reshape(-1, kept.shape[1] + 1)
 
@@ -359,13 +359,51 @@ def _check(table: Table | StoredTable, small: int, max_order: int | None, beta: 
         )
     margins = _number(k, max_order)
     if beta is None and margins > MOST_MARGINS:
-        fits, total = 0, 0
-        while (total := total + math.comb(k, fits + 1)) <= MOST_MARGINS:
-            fits += 1
         raise DisclosureError(
             f"{_many(margins)} margins are more than the {MOST_MARGINS:,} that can be listed; "
-            f"set max_order (--max-order) to at most {fits}, or give beta."
+            f"set max_order (--max-order) to at most {_fits(k)}, or give beta."
         )
+
+
+def _check_listed(table: Table, small: int, most: int, beta: int) -> None:
+    """Say at once, by margins drawn at random, that more would be listed than can be.
+
+    A margin is listed if all those with one variable less keep their widths. What the draws say is
+    taken five standard errors lower, so that nothing is refused that could be done; where they do
+    not say it, the list does.
+    """
+    k, rng = len(table.names), np.random.default_rng(0)
+    if _number(k, most) <= MOST_MARGINS:
+        return
+    sums, listed = VisitedSums(table, small), float(k)
+    for order in range(2, most + 1):
+        places = rng.random((DRAWN, k)).argpartition(order - 1, axis=1)[:, :order]
+        drawn = np.sort(places, axis=1).astype(np.int64)
+        within = [np.delete(drawn, left, axis=1) for left in range(order)]
+        kept = sums.at(np.concatenate(within))[0] >= beta
+        share = float(kept.reshape(order, DRAWN).all(axis=0).mean())
+        least = share - 5 * (math.sqrt(share * (1 - share) / DRAWN) + 1 / DRAWN)
+        listed += max(0.0, least) * math.comb(k, order)
+        if listed > MOST_MARGINS:
+            raise _too_many(k, beta)
+        if share == 0:
+            return
+
+
+def _too_many(variables: int, beta: int) -> DisclosureError:
+    return DisclosureError(
+        f"of {variables} variables more than {MOST_MARGINS:,} margins keep the width {beta} of "
+        f"small counts, which is more than can be searched: set max_order (--max-order; of a "
+        f"server, server.max_order) to at most {_fits(variables)}, or classify by fewer variables."
+    )
+
+
+def _fits(variables: int) -> int:
+    """Up to which order all margins can be listed."""
+    fits, total = 0, 0
+    while (total := total + math.comb(variables, fits + 1)) <= MOST_MARGINS:
+        fits += 1
+    return fits
 
 
 def _has_small(table: Table | StoredTable, small: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.encode import check_alike
 from discreet.data.frames import label
 from discreet.data.readers import text
 from discreet.data.reading import Reading
@@ -102,6 +103,10 @@ def read_records(
     for one, held in zip(files, (columns, masked), strict=True) if not records else ():
         keyed = ((name, held[name].unique().to_pylist()) for name in keys if name in held)
         check_labels(keyed, ("records", True), one.name, one.book)
+    for name in keys if not records else ():
+        held = [side[name].unique().to_pylist() for side in (columns, masked) if name in side]
+        texts = [value for values in held for value in values if isinstance(value, str)]
+        check_alike(name, texts, files[0].book, f"{first.name} and {second.name}")
     for key in known:
         for name in (key.name, *key.joint) if _comparable(key, columns) else ():
             _same_type(name, (first, columns[name]), (second, masked[name]))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from discreet.data.codebook import MISSING
-from discreet.data.encode import called
+from discreet.data.encode import called, check_alike
 from discreet.data.reading import PEOPLE, How, Reading
 from discreet.data.roles import check_released
 from discreet.data.source import engine_errors
@@ -59,6 +59,9 @@ def read_file(
             texts = called(name, values, book, source.name)
             gone = [one for one, text in zip(values, texts, strict=True) if text == MISSING]
             frame[name] = frame[name].mask(frame[name].isin(gone))
+            check_alike(name, texts, book, source.name)
+        else:
+            check_alike(name, [v for v in values if isinstance(v, str)], book, source.name)
     hierarchies = {
         name: entry.hierarchy
         for name, entry in book.entries.items()
