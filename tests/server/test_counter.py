@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.decision.answering import Desk, Outcome, Status, Why
+from discreet.decision.answering.gate import NotSafe
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
 from discreet.server.deciding.counter import Counter
@@ -67,9 +68,7 @@ def test_what_does_not_keep_the_policy_is_not_out_from_the_start(database):
     """One-way margins and a frontier that is given are judged before anybody can read them."""
     few = Table.of(np.array([[20, 30], [1, 1]]), A=["a", "b"], B=["c", "d"])
     rules = Policy.of({"server.rule": "myopic", "attribute.check": False, "small.width": 0})
-    with pytest.raises(
-        DisclosureError, match=r"merge 'b' of A with others, or set server\.one_way = false"
-    ):
+    with pytest.raises(NotSafe, match=r"merge categories, or set server\.one_way = false"):
         opened(database, few, rules, slug="few")
     static = rules.change({"server.rule": "static"})
     with pytest.raises(DisclosureError, match=r"does not keep the policy, .*`discreet frontier`"):

@@ -53,6 +53,7 @@ def serve_command(
     in the environment; see the docs.
     """
     import re
+    import warnings
     from pathlib import Path
 
     from discreet.errors import DataError
@@ -88,4 +89,5 @@ def serve_command(
         calm()  # requests under way are finished first
         click.echo(text)
 
+    warnings.simplefilter("ignore")  # what the engine says of its work can name cells
     serve(settings, specs, workers=workers, tell=tell)

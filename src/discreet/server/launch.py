@@ -8,18 +8,23 @@ import os
 import re
 import secrets
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 from sqlalchemy import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
 from discreet.data.codebook import Codebook
+from discreet.data.examples import PREFIX
 from discreet.data.reading import Reading
+from discreet.decision.answering.gate import NotSafe
 from discreet.decision.law.policy import Policy
-from discreet.errors import DataError, LedgerError
+from discreet.errors import DataError, DisclosureError, FormulaError, LedgerError, PolicyError
 from discreet.look.progress import working
 from discreet.look.result import Shown
 from discreet.server.deciding.counter import Counter
@@ -45,6 +50,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 RESERVED = {"users", "static", "new", "trail", "keys"}
+OURS = "discreet.server."
+SAID = {NotSafe, LedgerError, FormulaError, PolicyError, DisclosureError}  # hold no counts
 SPEC = "DISCREET_SERVED"  # how worker processes learn what is served
 
 
@@ -172,6 +179,7 @@ def application() -> FastAPI:
     """The application of a worker process."""
     from discreet.server.app import create_app
 
+    warnings.simplefilter("ignore")
     check_names(os.environ)
     settings = Settings()
     specs = [DataSpec.of(entry) for entry in json.loads(os.environ[SPEC])]
@@ -242,24 +250,53 @@ def _tell_workers(settings: Settings, specs: Sequence[DataSpec]) -> None:
 
 
 def _open(counter: Counter, spec: DataSpec) -> None:
-    table, policy = spec.read(), spec.terms()
     _check_slug(spec.slug)
-    frontier = None if spec.frontier is None else _margins(spec.frontier, table)
-    if frontier is None and policy.server.rule == "static" and not _is_known(counter, spec):
-        frontier = _found(table, policy, spec)
-    counter.open(
-        table,
-        policy,
-        slug=spec.slug,
-        title=spec.title,
-        frontier=frontier,
-        listed=None if spec.listed is None else _margins(spec.listed, table),
-        previous=spec.previous,
-        apart=spec.apart,
-        older_names=Codebook.read(spec.codebook).previous if spec.codebook else None,
-        about=describe_data(spec.data, spec.codebook, table),
-        actor=f"operator {operator()}",
-    )
+    policy = spec.terms()
+    with _no_counts(spec):
+        table = spec.read()
+    with _no_counts(spec):
+        frontier = None if spec.frontier is None else _margins(spec.frontier, table)
+        if frontier is None and policy.server.rule == "static" and not _is_known(counter, spec):
+            frontier = _found(table, policy, spec)
+        counter.open(
+            table,
+            policy,
+            slug=spec.slug,
+            title=spec.title,
+            frontier=frontier,
+            listed=None if spec.listed is None else _margins(spec.listed, table),
+            previous=spec.previous,
+            apart=spec.apart,
+            older_names=Codebook.read(spec.codebook).previous if spec.codebook else None,
+            about=describe_data(spec.data, spec.codebook, table),
+            actor=f"operator {operator()}",
+        )
+
+
+@contextmanager
+def _no_counts(spec: DataSpec) -> Iterator[None]:
+    """What is said of data on standard error names no value, no cell and no count of them."""
+    try:
+        yield
+    except DisclosureError as error:
+        if _is_missing(spec) or type(error) in SAID or type(error).__module__.startswith(OURS):
+            raise
+        raise DataError(
+            f"the data of {spec.slug!r} cannot be served as they are. What is wrong with them can "
+            "hold what is confidential, and is not said here: `discreet look` and `discreet "
+            "assess` of the same data, with the same options, say it."
+        ) from error
+    except (SQLAlchemyError, MemoryError):
+        raise
+    except Exception as error:
+        raise RuntimeError(f"{type(error).__name__}, while {spec.slug!r} was opened") from error
+
+
+def _is_missing(spec: DataSpec) -> bool:
+    """There is no such file or example, which tells nothing of data."""
+    if spec.data.startswith(PREFIX):
+        return True
+    return "://" not in spec.data and not Path(spec.data).exists()
 
 
 def _check_slug(slug: str) -> None:

@@ -20,7 +20,20 @@ NAMED = 5  # categories, or variables
 
 
 class NotSafe(DisclosureError):
-    """What was to become public does not pass; says why, and what to do instead."""
+    """What was to become public does not pass: what it is, and where to see why.
+
+    The sentence can go to standard error and into logs: it names no cell and no count. `why` names
+    them, with the repair, for custodians.
+    """
+
+    def __init__(self, sentence: str, why: str) -> None:
+        super().__init__(sentence)
+        self.why = why
+
+
+def why(error: DisclosureError) -> str:
+    """What a custodian is told, who sees the data."""
+    return error.why if isinstance(error, NotSafe) else str(error)
 
 
 def opening(table: Table, policy: Policy, frontier: Iterable[int] | None) -> Sets:
@@ -39,20 +52,32 @@ def check(table: Table, out: Iterable[int], policy: Policy, others: Iterable[Vin
         return
     decision = decide(table, Formula(table.names, out), policy)
     if decision.verdict is not Verdict.PASS:
-        raise NotSafe(_why(table, out, policy, decision))
+        raise NotSafe(_told(table, out, policy, decision), _why(table, out, policy, decision))
     for judge in judges(table, others, policy):
         told = judge.verdict(out)
         if told is not Verdict.PASS:
             tells = "tells too much" if told is Verdict.FAIL else "is not proven to tell little"
-            raise NotSafe(
+            said = (
                 f"{_named(table, out)}, with what is out of the other vintages of these data, "
                 f"{tells} of {judge.who}; publish less that the vintages share: set "
                 "server.one_way = false, or give a smaller frontier."
             )
+            raise NotSafe(said, said)
+
+
+def _told(table: Table, out: Sets, policy: Policy, decision: Decision) -> str:
+    """What is not published, and where to see why."""
+    doubt = decision.verdict is Verdict.REVIEW
+    repairs = ", or ".join(["merge categories", *_repairs(policy, doubt)])
+    return (
+        f"{_named(table, out)} {'is not proven to keep' if doubt else 'does not keep'} the policy, "
+        "and would be public. Why names cells, and is not said here: `discreet assess` of the same "
+        f"data, with this as --release and the same policy, shows it. Repair: {repairs}."
+    )
 
 
 def _why(table: Table, out: Sets, policy: Policy, decision: Decision) -> str:
-    """The first reason, and the repair."""
+    """The first reason, and the repair; with cells and counts."""
     worse = [r for r in decision.reasons if r.verdict is decision.verdict]
     doubt = decision.verdict is Verdict.REVIEW
     said = (
@@ -61,14 +86,17 @@ def _why(table: Table, out: Sets, policy: Policy, decision: Decision) -> str:
         f"{worse[0].rule}: {worse[0].text}"
     )
     small = _small_categories(table, out, policy)
-    repairs = [f"merge {small} with others"] if small else ["merge categories"]
+    repairs = [f"merge {small} with others" if small else "merge categories"]
+    return f"{said} Repair: {', or '.join([*repairs, *_repairs(policy, doubt)])}."
+
+
+def _repairs(policy: Policy, doubt: bool) -> list[str]:
+    """What else than merging makes less public, or asks for less."""
     if policy.server.rule == "static":
-        repairs.append("give a smaller frontier (`discreet frontier` finds one)")
+        repairs = ["give a smaller frontier (`discreet frontier` finds one)"]
     else:
-        repairs.append("set server.one_way = false")
-    if doubt:
-        repairs.append('ask for less proof (bounds.proof = "linear")')
-    return f"{said} Repair: {', or '.join(repairs)}."
+        repairs = ["set server.one_way = false"]
+    return [*repairs, *(['ask for less proof (bounds.proof = "linear")'] if doubt else [])]
 
 
 def _small_categories(table: Table, out: Sequence[int], policy: Policy) -> str:

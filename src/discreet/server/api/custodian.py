@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
+from discreet.decision.answering.gate import why
 from discreet.errors import DisclosureError
 from discreet.server.api.replies import Number, Slug, Text
 from discreet.server.api.roles import ONE, Allowed, documented
@@ -182,4 +183,4 @@ def _usable(work: Callable[[], T]) -> T:
     try:
         return work()
     except DisclosureError as error:
-        raise Refused(422, "wrong_input", str(error)) from None
+        raise Refused(422, "wrong_input", why(error)) from None

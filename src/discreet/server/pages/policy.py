@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from discreet.decision.answering.gate import why
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.policy import sections as every_section
 from discreet.errors import DisclosureError, PolicyError
@@ -113,7 +114,7 @@ def try_policy(
         wanted = changes(overview.policy, sent)
         run = staff_views.dry_run_view(services, slug, wanted)
     except DisclosureError as error:
-        return _policy(request, who, overview, error=str(error), sent=sent, status=422)
+        return _policy(request, who, overview, error=why(error), sent=sent, status=422)
     now = overview.policy.to_dict()
     return page(
         request,
@@ -142,7 +143,7 @@ def change_policy(
         note = str(sent.get("note", ""))[:1_000]
         version = services.counter.change_policy(slug, wanted, who.actor, note)
     except DisclosureError as error:
-        return _policy(request, who, overview, error=str(error), sent=sent, status=422)
+        return _policy(request, who, overview, error=why(error), sent=sent, status=422)
     done = "changed" if version > overview.policy_version else "proposed"
     return RedirectResponse(f"/desk/{slug}/policy?done={done}", 303)
 
