@@ -10,7 +10,8 @@ from discreet.intruder.bounds.result import Rung
 
 RULES = {
     "static": "A set of tables was chosen once. Every table within them is published; all others "
-    "are refused, whoever asks.",
+    "are refused, whoever asks. A set that was searched for in the data tells something by what it "
+    "leaves out, once; a set that was given without a look at the data tells nothing.",
     "myopic": "A table is published on request if it is safe with all that is out. What is "
     "published makes other tables unsafe.",
     "simulatable": "A table is published on request if, as far as the public can tell, it is most "

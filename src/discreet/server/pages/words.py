@@ -148,7 +148,9 @@ def rule(policy: Policy) -> list[str]:
         "static": [
             "The tables were chosen once, before anybody asked, and are published. Every table "
             "within them can be had; every other is refused, whoever asks and in whatever order.",
-            "A refusal says that a table was not chosen, and nothing else.",
+            "A refusal says that a table was not chosen. If the tables were searched for in the "
+            "data, what was left out tells something of them, once; if they were given without a "
+            "look at the data, it tells nothing.",
         ],
         "myopic": [
             "Each request is judged by the confidential data, together with all that is out: it is "

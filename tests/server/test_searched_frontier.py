@@ -1,0 +1,34 @@
+"""What a frontier that was searched for in the data tells: measured, and said in the terms."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.decision.frontier.frontier import frontier
+from discreet.decision.law.policy import Policy
+from discreet.server.deciding.terms import policy_words
+from discreet.table.table import Table
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize(("check", "ruled_out"), [(True, 4), (False, 6)])
+@pytest.mark.parametrize(("row", "column", "total"), [(9, 9, 40), (9, 12, 60), (9, 20, 40)])
+def test_what_a_searched_frontier_rules_out(check, ruled_out, row, column, total):
+    """Of the ten tables with the same margins, those of which it would have been the whole."""
+    found = []
+    for first in range(10):
+        counts = [[first, row - first], [column - first, total - row - column + first]]
+        table = Table.of(np.array(counts), A=["a", "b"], B=["x", "y"])
+        rules = Policy.of({"attribute.check": check})
+        found.append(frontier(table, policy=rules, certified=True).formula.margins)
+    whole = [margins for margins in found if margins == (("A", "B"),)]
+    assert len(whole) == ruled_out
+    assert len(set(found)) == 2
+
+
+def test_the_terms_and_the_docs_say_so():
+    assert "searched for in the data" in policy_words(Policy.of({"server.rule": "static"}))[0]
+    for name in ("server.md", "server-security.md"):
+        assert "searche" in (DOCS / name).read_text(encoding="utf-8").partition("speaks once")[0]
