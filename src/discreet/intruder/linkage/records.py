@@ -104,8 +104,8 @@ def read_records(
         keyed = ((name, held[name].unique().to_pylist()) for name in keys if name in held)
         check_labels(keyed, ("records", True), one.name, one.book)
     for name in keys if not records else ():
-        held = [side[name].unique().to_pylist() for side in (columns, masked) if name in side]
-        texts = [value for values in held for value in values if isinstance(value, str)]
+        both = [side[name].unique().to_pylist() for side in (columns, masked) if name in side]
+        texts = [value for values in both for value in values if isinstance(value, str)]
         check_alike(name, texts, files[0].book, f"{first.name} and {second.name}")
     for key in known:
         for name in (key.name, *key.joint) if _comparable(key, columns) else ():
