@@ -235,6 +235,8 @@ def test_expressions(site, published, expression, places):
         ({"valueCodes[Town]": "from(Oak)"}, "there is no value 'Oak'"),
         ({"valueCodes[Town]": "top(x)"}, "'x' is no number of values"),
         ({"valueCodes[Town]": "top(0)"}, "a selection names no value"),
+        ({"valueCodes[Town]": ",".join(f"A{i}*" for i in range(51))}, "51 patterns"),
+        ({"valueCodes[Town]": "*a" * 101}, "a pattern has 202 characters; write 200 at most"),
         ({"outputFormat": "html"}, "outputFormat"),
         ({"outputFormatParams": "Bold"}, "'Bold' is no option"),
         ({"codelist[Sex]": "agg_people.Age.1"}, "is not one of Sex"),
@@ -371,6 +373,8 @@ def test_other_filters(site, published):
         ('{"response": {"format": "sdmx"}}', "response.format"),
         (json.dumps({"query": [picked("Town", "Oak")]}), "there is no value 'Oak'"),
         (json.dumps({"query": [picked("Income", "*")]}), "the table has no variable 'Income'"),
+        (json.dumps({"query": [picked("Town", "Ash", *map(str, range(51)))]}), "51 patterns"),
+        ('{"query": [%s]}' % ",".join([json.dumps(picked("Town", "*"))] * 201), "at most 200"),
     ],
 )
 def test_a_wrong_query_is_said(site, body, message):

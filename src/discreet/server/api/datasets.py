@@ -79,10 +79,14 @@ def split_names(text: str, known: tuple[str, ...]) -> list[str]:
     >>> split_names("Income, net,Race", ("Race", "Income, net"))
     ['Income, net', 'Race']
     """
-    parts, found = text.split(","), list[str]()
-    while parts:
-        lengths = [n for n in range(len(parts), 1, -1) if ",".join(parts[:n]) in known]
-        take = lengths[0] if lengths and parts[0] not in known else 1
-        found.append(",".join(parts[:take]))
-        parts = parts[take:]
+    names, longest = frozenset(known), max((name.count(",") for name in known), default=0)
+    parts, found, place = text.split(","), list[str](), 0
+    while place < len(parts):
+        lengths = range(min(longest + 1, len(parts) - place), 1, -1)
+        take = 1
+        if parts[place] not in names:
+            spelled = (n for n in lengths if ",".join(parts[place : place + n]) in names)
+            take = next(spelled, 1)
+        found.append(",".join(parts[place : place + take]))
+        place += take
     return found

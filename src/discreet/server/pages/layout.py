@@ -60,13 +60,15 @@ def laid_out(
     totals: bool = True,
 ) -> Layout:
     """As somebody wants it; variables that they do not name stand in the rows."""
+    placed = set[str]()
     for name in (*rows, *columns):
         if name not in table.names:
             raise DisclosureError(
                 f"{name!r} is no variable of this table; it has {', '.join(table.names)}."
             )
-        if (*rows, *columns).count(name) > 1:
+        if name in placed:
             raise DisclosureError(f"{name!r} can stand in one place only; name it once.")
+        placed.add(name)
     if not rows and not columns:
         plain = usual_of(table)
         return Layout(plain.rows, plain.columns, show, totals)

@@ -18,7 +18,8 @@ from discreet.server.pages.places import Place
 from discreet.server.showing.catalogue import Overview, Published
 from discreet.server.showing.naming import read_levels, read_where
 
-Texts = Annotated[list[str], Field(max_length=1_000)]
+MOST = 200  # of what a list in an address names
+Texts = Annotated[list[str], Field(max_length=MOST)]
 ROWS, COLUMNS = "rows", "cols"
 Pairs = list[tuple[str, str]]
 
@@ -98,21 +99,23 @@ def rearranged(overview: Overview, place: Place, names: Sequence[str], asked: As
     more: Pairs = [("level", f"{name}:{level}") for name, level in levels.items()]
     if asked.order:
         if not _is_usual(overview, asked):
-            order = _moved([name for name in asked.order if name in left], asked.up)
-            columns = [name for name in order if f"{COLUMNS}:{name}" in asked.at]
-            more += [(ROWS, name) for name in order if name not in columns]
-            more += [(COLUMNS, name) for name in columns]
+            named, at = dict.fromkeys(asked.order), set(asked.at)
+            order = _moved([name for name in named if name in left], asked.up)
+            above = {name for name in order if f"{COLUMNS}:{name}" in at}
+            more += [(ROWS, name) for name in order if name not in above]
+            more += [(COLUMNS, name) for name in order if name in above]
         more += _shown(asked.show, bool(asked.totals))
     return place.page(left, where, more)
 
 
 def _is_usual(overview: Overview, asked: Asked) -> bool:
     """Did the form leave the variables where they stand if nobody moves them?"""
+    at = set(asked.at)
     rows, columns = (
-        tuple(name for name in asked.order if f"{where}:{name}" in asked.at)
-        for where in (ROWS, COLUMNS)
+        tuple(name for name in asked.order if f"{where}:{name}" in at) for where in (ROWS, COLUMNS)
     )
-    names = [name for name in overview.names if name in (*rows, *columns)]
+    placed = {*rows, *columns}
+    names = [name for name in overview.names if name in placed]
     plain = usual(names, [len(overview.categories(name)) for name in names])
     return not asked.up and (rows, columns) == (plain.rows, plain.columns)
 

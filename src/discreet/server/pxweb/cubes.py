@@ -54,7 +54,7 @@ class Cube:
         """The codes of the categories of each variable."""
         return tuple(
             tuple(code for code, label in zip(codes(whole), whole, strict=True) if label in shown)
-            for whole, shown in zip(self._whole(), self.table.categories, strict=True)
+            for whole, shown in zip(self._whole(), map(set, self.table.categories), strict=True)
         )
 
     def _whole(self) -> list[tuple[str, ...]]:

@@ -25,7 +25,7 @@ from discreet.server.api.roles import Allowed, documented
 from discreet.server.api.tables import base_address
 from discreet.server.formats.plain import json_bytes
 from discreet.server.pxweb.cubes import MOST_CELLS, Cube, cube, selected, table_id
-from discreet.server.pxweb.selecting import check_known
+from discreet.server.pxweb.selecting import MOST_VALUES, MOST_VARIABLES, check_known
 from discreet.server.pxweb.sending import DATA, Output, read_levels, written
 from discreet.server.pxweb.writing import json_px, json_stat1, moment
 from discreet.server.services import services_of
@@ -44,8 +44,11 @@ EXAMPLE = {
 
 
 class Filtered(BaseModel):
-    filter: Literal["item", "all", "top"] | Annotated[str, Field(pattern=r"^(?i:agg|vs):")]
-    values: list[Annotated[str, Field(max_length=1_000)]]
+    filter: (
+        Literal["item", "all", "top"]
+        | Annotated[str, Field(pattern=r"^(?i:agg|vs):", max_length=2_000)]
+    )
+    values: list[Annotated[str, Field(max_length=1_000)]] = Field(max_length=MOST_VALUES)
 
 
 class Asked(BaseModel):
@@ -58,7 +61,7 @@ class Wanted(BaseModel):
 
 
 class QueryBody(BaseModel):
-    query: list[Asked] = []
+    query: list[Asked] = Field([], max_length=MOST_VARIABLES)
     response: Wanted = Wanted()
 
 
@@ -120,11 +123,11 @@ def variables(request: Request, who: Allowed, lang: Lang, slug: Slug, table: Tab
 )
 async def query(request: Request, who: Allowed, lang: Lang, slug: Slug, table: Table) -> Response:
     """The data of a query, in whatever type its JSON is sent."""
-    body = _read(await request.body())
-    return await run_in_threadpool(_answer, request, lang, slug, table, body)
+    return await run_in_threadpool(_answer, request, lang, slug, table, await request.body())
 
 
-def _answer(request: Request, lang: str, slug: str, table: str, body: QueryBody) -> Response:
+def _answer(request: Request, lang: str, slug: str, table: str, sent: bytes) -> Response:
+    body = _read(sent)
     whole = _cube(request, slug, table)
     check_known([one.code for one in body.query], whole.codes)
     lists = {

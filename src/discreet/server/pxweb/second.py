@@ -40,7 +40,7 @@ from discreet.server.pxweb.shapes import (
 from discreet.server.pxweb.writing import json_stat2, moment
 from discreet.server.services import services_of
 from discreet.server.showing.languages import LANGUAGES, speaking
-from discreet.server.showing.search import Hit, search_of, words_in
+from discreet.server.showing.search import MOST_WORDS, Hit, search_of, words_in
 
 router = APIRouter(prefix="/api/v2", tags=["PxWebApi 2"])
 SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that was sent."}}
@@ -83,7 +83,7 @@ def tables(
     """The largest tables that are out; the best first, if words are looked for."""
     services, base = services_of(request), base_address(request)
     since = "" if past_days is None else (datetime.now(UTC) - timedelta(past_days)).isoformat()
-    words, found = words_in(query), list[tuple[Hit, str]]()
+    words, found = words_in(query)[:MOST_WORDS], list[tuple[Hit, str]]()
     for index in search_of(request).indexes():
         if closed or not index.dataset.closed:
             when = {names: at for names, _, at in services.catalogue.listed(index.dataset.slug)}
@@ -182,8 +182,9 @@ def codelist(request: Request, who: Allowed, id: Id, lang: Lang = None) -> Respo
     """A coarser coding of a variable: its groups, and the values of each."""
     found, name, level = level_of(services_of(request), id)
     groups, base, language = found.grouping(name, level), base_address(request), lang or "en"
-    values = list(zip(codes(found.categories(name)), groups, strict=True))
-    named = tuple(dict.fromkeys(groups))
+    named: dict[str, list[str]] = {group: [] for group in groups}
+    for code, group in zip(codes(found.categories(name)), groups, strict=True):
+        named[group].append(code)
     view = CodelistView(
         id=codelist_id(found, name, level),
         label=found.words.title(name),
@@ -191,8 +192,8 @@ def codelist(request: Request, who: Allowed, id: Id, lang: Lang = None) -> Respo
         languages=list(LANGUAGES),
         type="Aggregation",
         values=[
-            ValueView(code=code, label=group, valueMap=[v for v, g in values if g == group])
-            for code, group in zip(codes(named), named, strict=True)
+            ValueView(code=code, label=group, valueMap=values)
+            for code, (group, values) in zip(codes(named), named.items(), strict=True)
         ],
         links=[LinkView(rel="self", hreflang=language, href=f"{base}/api/v2/codelists/{id}")],
     )

@@ -9,6 +9,10 @@ from fnmatch import fnmatchcase
 from discreet.errors import DisclosureError
 
 Selection = Sequence[str]  # codes, patterns such as A*, or expressions such as top(3)
+MOST_VARIABLES, MOST_VALUES = 200, 20_000  # that a selection names; values of one variable
+MOST_PATTERNS = 50  # of one variable: each is held against all of its values
+LONGEST = 200  # characters of a pattern
+PARENTHESIS = re.compile(r"[()]")
 EXPRESSION = re.compile(r"(top|bottom|range|from|to)\(([^()]*)\)", re.IGNORECASE)
 
 
@@ -20,40 +24,50 @@ def places(selection: Selection, values: Sequence[str]) -> list[int]:
     >>> places(["range(b,c)", "bottom(1)"], ["a", "b", "c", "d"])
     [1, 2, 3]
     """
-    found = {place for one in selection for place in _places(one.strip(), values)}
+    place = {value: i for i, value in enumerate(values)}
+    wanted = dict.fromkeys(one.strip() for one in selection)
+    many = [one for one in wanted if one not in place]
+    found = {place[one] for one in wanted if one in place}
+    if len(many) > MOST_PATTERNS:
+        raise DisclosureError(
+            f"a selection has {len(many):,} patterns and expressions, or values that are not "
+            f"there; write {MOST_PATTERNS} at most, and name other values by their codes."
+        )
+    for one in many:
+        found.update(_places(one, values, place))
     if not found:
         raise DisclosureError("a selection names no value; name one, or * for all.")
     return sorted(found)
 
 
-def _places(one: str, values: Sequence[str]) -> Iterable[int]:
-    if one in values:
-        return [values.index(one)]
+def _places(one: str, values: Sequence[str], place: Mapping[str, int]) -> Iterable[int]:
+    """Of an expression or a pattern."""
     if (expression := EXPRESSION.fullmatch(one)) is not None:
-        return _expressed(expression[1].lower(), expression[2].split(","), values)
+        return _expressed(expression[1].lower(), expression[2].split(","), place)
+    if len(one) > LONGEST:
+        raise DisclosureError(f"a pattern has {len(one):,} characters; write {LONGEST} at most.")
     fits = [i for i, v in enumerate(values) if fnmatchcase(v, one.replace("[", "[[]"))]
     if not fits:
-        raise DisclosureError(
-            f"there is no value {one[:60]!r}; there are {', '.join(values[:10])}"
-            f"{', ...' if len(values) > 10 else ''}."
-        )
+        raise DisclosureError(f"there is no value {one[:60]!r}; {_there_are(values)}")
     return fits
 
 
-def _expressed(word: str, arguments: list[str], values: Sequence[str]) -> Iterable[int]:
+def _expressed(word: str, arguments: list[str], place: Mapping[str, int]) -> Iterable[int]:
     if word in ("top", "bottom"):
         number, offset = (_number(a) for a in [*arguments, "0"][:2])
-        every = range(len(values))
+        every = range(len(place))
         return (
             every[offset : offset + number]
             if word == "top"
-            else every[max(0, len(values) - offset - number) : len(values) - offset]
+            else every[max(0, len(place) - offset - number) : len(place) - offset]
         )
-    ends = [_place(argument.strip(), values) for argument in arguments]
-    if len(ends) != (2 if word == "range" else 1):
-        raise DisclosureError(f"{word}() has {len(ends)} values; range has two, from and to one.")
+    if len(arguments) != (2 if word == "range" else 1):
+        raise DisclosureError(
+            f"{word}() has {len(arguments)} values; range has two, from and to one."
+        )
+    ends = [_place(argument.strip(), place) for argument in arguments]
     first = ends[0] if word in ("range", "from") else 0
-    last = ends[-1] if word in ("range", "to") else len(values) - 1
+    last = ends[-1] if word in ("range", "to") else len(place) - 1
     return range(first, last + 1)
 
 
@@ -63,12 +77,14 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _place(code: str, values: Sequence[str]) -> int:
-    if code not in values:
-        raise DisclosureError(
-            f"there is no value {code[:60]!r}; there are {', '.join(values[:10])}."
-        )
-    return values.index(code)
+def _place(code: str, place: Mapping[str, int]) -> int:
+    if code not in place:
+        raise DisclosureError(f"there is no value {code[:60]!r}; {_there_are(tuple(place))}")
+    return place[code]
+
+
+def _there_are(values: Sequence[str]) -> str:
+    return f"there are {', '.join(values[:10])}{', ...' if len(values) > 10 else ''}."
 
 
 def from_query(pairs: Iterable[tuple[str, str]], word: str) -> dict[str, list[str]]:
@@ -81,15 +97,29 @@ def from_query(pairs: Iterable[tuple[str, str]], word: str) -> dict[str, list[st
     for key, value in pairs:
         name = re.fullmatch(rf"{word}\[(.*)\]", key, re.IGNORECASE)
         if name is not None:
-            parts = [part for part in re.split(r",(?![^(]*\))", value) if part.strip()]
-            found.setdefault(name[1], []).extend(part.strip() for part in parts)
+            parts = [part.strip() for part in _parts(value)]
+            found.setdefault(name[1], []).extend(part for part in parts if part)
     return found
+
+
+def _parts(text: str) -> list[str]:
+    """A list with commas; those within parentheses do not separate. From the end, in one pass."""
+    found, together, inside = list[str](), list[str](), False
+    for piece in reversed(text.split(",")):
+        if together and not inside:
+            found.append(",".join(reversed(together)))
+            together = []
+        together.append(piece)
+        if (parenthesis := PARENTHESIS.search(piece)) is not None:
+            inside = parenthesis[0] == ")"
+    return [",".join(reversed(together)), *reversed(found)]
 
 
 def check_known(named: Iterable[str], known: Sequence[str]) -> None:
     """Every variable that is named is one of the table."""
+    every = frozenset(known)
     for name in named:
-        if name not in known:
+        if name not in every:
             raise DisclosureError(
                 f"the table has no variable {name[:60]!r}; it has {', '.join(known)}."
             )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from discreet.server.pxweb.selecting import MOST_VALUES, MOST_VARIABLES
 from discreet.server.showing.shapes import View
 
 
@@ -93,15 +94,15 @@ class CodelistView(View):
 
 class Chosen(BaseModel):
     variableCode: str = Field(max_length=1_000)
-    valueCodes: list[Annotated[str, Field(max_length=1_000)]] = []
-    codelist: str | None = None
+    valueCodes: list[Annotated[str, Field(max_length=1_000)]] = Field([], max_length=MOST_VALUES)
+    codelist: str | None = Field(None, max_length=2_000)
 
 
 class Placement(BaseModel):
-    heading: list[str] = []
-    stub: list[str] = []
+    heading: list[str] = Field([], max_length=MOST_VARIABLES)
+    stub: list[str] = Field([], max_length=MOST_VARIABLES)
 
 
 class SelectionBody(BaseModel):
-    selection: list[Chosen] = []
+    selection: list[Chosen] = Field([], max_length=MOST_VARIABLES)
     placement: Placement | None = None

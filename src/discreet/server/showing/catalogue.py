@@ -131,9 +131,10 @@ class Published:
                 continue
             groups = self.dataset.grouping(name, levels[name])
             kept = tuple(dict.fromkeys(groups))
+            place = {group: place for place, group in enumerate(kept)}
             shape = (*counts.shape[:axis], len(kept), *counts.shape[axis + 1 :])
             sums = np.zeros(shape, np.int64)
-            np.add.at(np.moveaxis(sums, axis, 0), [kept.index(group) for group in groups],
+            np.add.at(np.moveaxis(sums, axis, 0), [place[group] for group in groups],
                       np.moveaxis(counts, axis, 0))  # fmt: skip
             counts, labels[name] = sums, kept
         asked = "|".join(f"{name}^{level}" for name, level in sorted(levels.items()))

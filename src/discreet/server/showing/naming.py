@@ -33,15 +33,16 @@ def perturbed_data(slug: str, number: int, names: Iterable[str]) -> str:
 
 def chosen(overview: Overview, names: Sequence[str]) -> tuple[str, ...]:
     """The variables in the order of the table; each must be one, and stand once."""
-    known = set(overview.names)
-    for place, name in enumerate(names[: len(known) + 1]):
+    known, seen = set(overview.names), set[str]()
+    for name in names[: len(known) + 1]:
         if name not in known:
             raise DisclosureError(
                 f"{overview.slug} has no variable {_short(name)}; it has "
                 f"{', '.join(overview.names)}."
             )
-        if name in names[:place]:
+        if name in seen:
             raise DisclosureError(f"the variable {_short(name)} is named twice; name it once.")
+        seen.add(name)
     return overview.ordered(names)
 
 
