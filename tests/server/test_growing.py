@@ -1,8 +1,8 @@
 """What a visitor sends costs no more than in proportion to its length: every public route.
 
-Work is processor time of this process, so that a busy machine does not matter much; what costs less
-than `CHEAP` at its longest is not looked at more closely, and nothing may cost `WORST`. A route that is new is tried by its
-parameters; one that takes a body must say here how that grows.
+Work is processor time of this process, so that a busy machine does not matter much. What costs less
+than `CHEAP` at its longest is not looked at more closely; nothing may cost `WORST`. A route that is
+new is tried by its parameters; one that takes a body must say here how that grows.
 """
 
 import asyncio
@@ -29,8 +29,8 @@ BLOCK = 0.25  # seconds that one step of the event loop may compute
 BODY = 64_000
 PUBLIC = sorted((*key, roles) for key, roles in ROLES.items() if "public" in roles)
 PLACES = {
-    "slug": "czech", "margin": "A", "number": "1", "id": "towns.Town", "lang": "en", "table": "Town",
-    "name": "page.css", "token": "x",
+    "slug": "czech", "margin": "A", "number": "1", "id": "towns.Town", "lang": "en",
+    "table": "Town", "name": "page.css", "token": "x",
 }  # fmt: skip
 IDS = {"/api/v2/codelists/{id}": "agg_czech.A.1"}
 EXTRA = ("town_1,", "t*,", "?,", "range(town_1,town_9),", "*a*,", "*a", "top(9),")
@@ -58,6 +58,7 @@ def form(unit, length):
     return "&".join([unit] * max(1, length // (len(unit) + 1)))
 
 
+UNITS = ('"town_1"', '"*#*"', '"n?"', '"range(town_1,town_9)"', '"top(#)"')
 SELECTION = '{"selection":[{"variableCode":"Town","valueCodes":['
 QUERY = '{"query":[{"code":"Town","selection":{"filter":"all","values":['
 JSON = {
@@ -87,10 +88,7 @@ JSON = {
         lambda n: SELECTION + '"' + "*a" * (n // 2) + '"]}]}',
     ],
     ("POST", "/pxweb/api/v1/{lang}/{slug}/{table}"): [
-        *(
-            lambda n, unit=unit: numbered(unit, QUERY, "]}}]}", n)
-            for unit in ('"town_1"', '"*#*"', '"n?"', '"range(town_1,town_9)"', '"top(#)"', '"#"')
-        ),
+        *(lambda n, unit=unit: numbered(unit, QUERY, "]}}]}", n) for unit in (*UNITS, '"#"')),
         lambda n: body(
             '{"code":"Town","selection":{"filter":"item","values":["no"]}}', '{"query":[', "]}", n
         ),

@@ -5,14 +5,19 @@ import re
 import threading
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 
+from discreet.decision.law.policy import Policy
 from discreet.server.deciding.counter import Counter
 from discreet.server.deciding.current_desks import CurrentDesks
 from discreet.server.deciding.pool import Pool
 from discreet.server.deciding.requests import leaving
+from discreet.server.formats import write
 from discreet.server.guards.errors import Refused
 from discreet.server.ledger import store
+from discreet.server.showing.naming import perturbed_data
+from discreet.table.table import Table
 from server.sites import MYOPIC, world
 
 API = "/api/v1/datasets/czech"
@@ -205,6 +210,96 @@ def test_a_client_that_hangs_up_is_noticed(run):
             return next(self.messages)
 
     run(leaving(Asked())())
+
+
+def test_visitors_take_turns(run):
+    """Who has asked for much waits longer than who has asked for little."""
+
+    async def go():
+        pool, held, done = Pool(threads=1), Held(), []
+        first = asyncio.create_task(pool.run(held, lane="a", visitor="x"))
+        await until(lambda: held.begun)
+        names = ["x1", "x2", "x3", "x4", "y1", "y2", "z1"]
+        tasks = [
+            asyncio.create_task(
+                pool.run(lambda name=name: done.append(name), lane="a", visitor=name[0])
+            )
+            for name in names
+        ]
+        await until(lambda: pool.waiting == len(names))
+        held.gate.set()
+        await asyncio.gather(first, *tasks)
+        assert done == ["y1", "z1", "x1", "y2", "x2", "x3", "x4"]
+        assert not pool._queued
+        assert not pool._begun
+        assert not pool._turns
+        pool.close()
+
+    run(go())
+
+
+def test_what_another_wants_too_comes_at_the_better_turn(run):
+    async def go():
+        pool, held, done = Pool(threads=1), Held(), []
+        tasks = [asyncio.create_task(pool.run(held, lane="a"))]
+        await until(lambda: held.begun)
+        for name, visitor in (("1", "x"), ("2", "x"), ("3", "x"), ("3", "y")):
+            work = pool.run(
+                lambda name=name: done.append(name), lane="a", key=name, visitor=visitor
+            )
+            tasks.append(asyncio.create_task(work))
+        await until(lambda: pool.waiting == 4)
+        held.gate.set()
+        await asyncio.gather(*tasks)
+        assert done == ["1", "3", "2"]
+        pool.close()
+
+    run(go())
+
+
+def test_one_visitor_never_has_all_threads(run):
+    async def go():
+        pool, held = Pool(threads=3), Held()
+        tasks = [asyncio.create_task(pool.run(held, lane=lane, visitor="x")) for lane in "abcd"]
+        await until(lambda: pool.waiting == 2)
+        assert await pool.run(lambda: "other", lane="e", visitor="y") == "other"
+        assert await pool.run(lambda: "desk", lane="e", urgent=True) == "desk"
+        assert len(held.begun) == 2
+        held.gate.set()
+        assert await asyncio.gather(*tasks) == ["work"] * 4
+        pool.close()
+
+    run(go())
+
+
+def test_one_visitor_does_not_fill_the_queue(run):
+    async def go():
+        pool, held = Pool(most=8), Held()
+        tasks = [asyncio.create_task(pool.run(held, lane="a", visitor="x")) for _ in range(3)]
+        await until(lambda: pool.waiting == 2)
+        with pytest.raises(Refused, match="2 requests of yours wait") as refused:
+            await pool.run(held, lane="a", visitor="x")
+        assert refused.value.status_code == 429
+        tasks.append(asyncio.create_task(pool.run(held, lane="a", visitor="y")))
+        await until(lambda: pool.waiting == 3)
+        held.gate.set()
+        assert await asyncio.gather(*tasks) == ["work"] * 4
+        pool.close()
+
+    run(go())
+
+
+def test_the_end_does_not_wait_for_what_takes_long(run):
+    async def go():
+        pool, held = Pool(), Held()
+        task = asyncio.create_task(pool.run(held, lane="a"))
+        await until(lambda: held.begun)
+        assert not pool.close(0.0)
+        held.gate.set()
+        assert pool.close(PATIENCE)
+        assert await task == "work"
+
+    run(go())
 
 
 # The server
@@ -461,3 +556,150 @@ def test_a_database_that_hangs_is_not_ready(czech, monkeypatch):
             assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_ready")
     finally:
         held.gate.set()
+
+
+def test_draws_of_visitors_leave_the_threads_to_decisions(tmp_path, monkeypatch):
+    held, slugs = Held(), ("a", "b", "c", "d", "e")
+
+    def slow(release, seed):
+        held(len(held.begun))
+        return "it was too slow"
+
+    monkeypatch.setattr("discreet.server.showing.perturbed._drawn", slow)
+    with world(tmp_path) as made:
+        terms = Policy.of(MYOPIC | {"server.perturbed": True})
+        for place, slug in enumerate(slugs):
+            counts = np.random.default_rng(place).integers(20 + place, 90, (3, 3, 3))
+            data = Table.of(counts, **{f"{name}{slug}": list("xyz") for name in "ABC"})
+            made.site.counter.open(data, terms, slug=slug, apart=True)
+        public, other = made.client(), made.client(address="192.0.2.9")
+        newest = made.site.perturbed.newest
+
+        async def go():
+            draws = [
+                asyncio.create_task(public.http.get(perturbed_data(slug, newest(slug), named)))
+                for slug, named in ((slug, [f"{n}{slug}" for n in "ABC"]) for slug in slugs[:4])
+            ]
+            await until(lambda: held.begun)
+            body = {"variables": ["Ae", "Be"]}
+            got = await asyncio.wait_for(
+                other.http.post("/api/v1/datasets/e/requests", json=body), PATIENCE
+            )
+            assert len(held.begun) == 1  # one at a time
+            held.gate.set()
+            return got, await asyncio.gather(*draws)
+
+        got, draws = made.runner.run(asyncio.wait_for(go(), PATIENCE))
+    assert got.json()["outcome"] == "granted"
+    assert {one.status_code for one in draws} == {404}
+
+
+def test_a_status_that_takes_work_counts_as_a_decision(tmp_path):
+    with world(tmp_path, decisions_per_minute=2) as made:
+        made.open("czech", data="example:czech")
+        public, other = made.client(), made.client(address="192.0.2.9")
+
+        def status(client, names):
+            return client.get(f"{API}/status", params={"variables": names}).status_code
+
+        other.get(API)  # the desk is there
+        assert [status(public, "A") for _ in range(5)] == [200] * 5  # out
+        assert [status(public, names) for names in ("A,B", "A,C", "A,D")] == [200, 200, 429]
+        assert [status(public, "A,B") for _ in range(5)] == [200] * 5  # known by now
+        assert public.get("/d/czech?v=A&v=E").status_code == 429
+        assert public.post(f"{API}/requests", {"variables": ["A", "F"]}).status_code == 429
+        assert status(other, "A,D") == 200
+        assert status(public, "A,D") == 200
+
+
+@pytest.fixture
+def towns(tmp_path):
+    """With a table of 3,000 cells that is out."""
+    counts = np.full((1_500, 2), 20)
+    table = Table.of(counts, Town=[f"town {i}" for i in range(1_500)], Sex=["f", "m"])
+    with world(tmp_path) as made:
+        made.site.counter.open(table, Policy.of(MYOPIC), slug="towns", actor="tests")
+        answer = made.client().post(
+            "/api/v1/datasets/towns/requests", {"variables": ["Town", "Sex"]}
+        )
+        assert answer.json()["outcome"] == "granted"
+        yield made
+
+
+TOWNS = "/api/v1/datasets/towns/tables/Town*Sex"
+SAME = (  # other words for one question
+    (f"{TOWNS}?format=xlsx", {}),
+    (f"{TOWNS}?format=xlsx", {"accept": "text/html"}),
+    (f"{TOWNS}?format=xlsx", {"accept": "*/*;q=0.1", "accept-language": "de"}),
+    (f"{TOWNS}?format=xlsx", {"host": "elsewhere.example"}),
+    (f"{TOWNS}?format=xlsx&x=1", {}),
+    ("/api/v1/datasets/towns/tables/Sex%2ATown?format=xlsx", {}),
+)
+
+
+def test_a_large_file_is_made_once_in_whatever_words_it_is_asked_for(towns, monkeypatch):
+    times = counted_writes(monkeypatch)
+    bodies = {towns.client().get(path, headers=sent).content for path, sent in SAME}
+    assert len(bodies) == len(times) == 1
+    path = "/api/v2/tables/towns.Town.Sex/data?outputFormat=xlsx"
+    for accept in ("a", "b"):
+        assert towns.client().get(path, headers={"accept": accept}).status_code == 200
+    assert len(times) == 2
+    towns.client().get(f"{path}&valueCodes[Sex]=f")
+    towns.client().get(f"{path}&valueCodes[Sex]=*&valueCodes[Town]=*")
+    assert len(times) == 3  # a part is another table, of few cells
+
+
+def counted_writes(monkeypatch):
+    """Notes what is written."""
+    times = []
+
+    def noted(table, format, *more):
+        times.append(format)
+        return write(table, format, *more)
+
+    monkeypatch.setattr("discreet.server.api.tables.write", noted)
+    monkeypatch.setattr("discreet.server.pxweb.sending.write", noted)
+    return times
+
+
+def test_large_files_are_made_one_at_a_time_and_readers_go_on(towns, monkeypatch):
+    held = Held()
+
+    def slow(table, format, *more):
+        held(format)
+        return write(table, format, *more)
+
+    monkeypatch.setattr("discreet.server.api.tables.write", slow)
+    client = towns.client()
+
+    async def go():
+        asking = [
+            asyncio.create_task(client.http.get(f"{TOWNS}?format={format}"))
+            for format in ("xlsx", "csv", "px", "parquet")
+        ]
+        await until(lambda: held.begun)
+        await until(lambda: towns.site.visiting.waiting == 3)
+        for path in ("/healthz", "/", "/d/towns/t/Sex", "/api/v1/datasets/towns/frontier"):
+            assert (await asyncio.wait_for(client.http.get(path), PATIENCE)).status_code == 200
+        assert len(held.begun) == 1
+        held.gate.set()
+        return await asyncio.gather(*asking)
+
+    answers = towns.runner.run(asyncio.wait_for(go(), PATIENCE))
+    assert {one.status_code for one in answers} == {200}
+
+
+def test_nothing_large_is_made_while_much_is_being_sent(towns):
+    made, body = towns.site.made, bytes(1 << 20)
+    made.most_sent = 1 << 19
+    made.sending.begin(body)
+    made.sending.begin(body)
+    assert made.sending.bytes == len(body)  # the same bytes once
+    refused = towns.client().get(f"{TOWNS}?format=csv")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "busy")
+    assert towns.client().get("/d/towns/t/Sex").status_code == 200
+    made.sending.end(body)
+    made.sending.end(body)
+    assert made.sending.bytes == 0
+    assert towns.client().get(f"{TOWNS}?format=csv").status_code == 200

@@ -33,6 +33,7 @@ from discreet.server.guards.rates import rates_of
 from discreet.server.ledger.database import open_database
 from discreet.server.notices.post import Post, posting
 from discreet.server.operation import health, logs
+from discreet.server.operation.ending import DECISIONS, ending_in_time
 from discreet.server.operation.upkeep import upkeep
 from discreet.server.people.accounts import Accounts
 from discreet.server.people.actors import Refusals
@@ -44,6 +45,7 @@ from discreet.server.services import Services
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
 from discreet.server.showing.copies import Copies
+from discreet.server.showing.made import SendingCount
 from discreet.server.showing.news import News
 from discreet.server.showing.search import Search
 
@@ -84,11 +86,12 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        with logs.logs_of_others():
+        with logs.logs_of_others(), ending_in_time():
             logs.log().info("started", datasets=len(held.counter.served))
             async with upkeep(works), posting(app.state.post):
                 yield
-                await run_in_threadpool(held.pool.close)
+                if not await run_in_threadpool(held.close, DECISIONS):
+                    logs.log().warning("stopped while work was going on")
             held.accounts.failures.flush(end=True)
             held.database.close()
             logs.log().info("stopped")
@@ -127,6 +130,7 @@ def create_app(
         app.add_middleware(Cors, origins=settings.cors_origins)
     app.add_middleware(logs.RequestLog, answers=app.state.metrics.answers, quiet=quiet)
     app.add_middleware(logs.HeadAsGet)
+    app.add_middleware(SendingCount, sending=services.made.sending)
     _document(app, settings)
     works = {
         partial(services.uses.write, services.database): 1.0,

@@ -33,6 +33,7 @@ from discreet.server.ledger.chain import verify_all
 from discreet.server.ledger.database import Database, migrate, open_database
 from discreet.server.ledger.marks import OTHER_SECRET, in_use
 from discreet.server.notices.post import Hook, Mailbox
+from discreet.server.operation.ending import GRACE, stay
 from discreet.server.operation.logs import log
 from discreet.server.people.accounts import Accounts
 from discreet.server.people.actors import operator
@@ -235,11 +236,13 @@ def serve(
             http="h11",
             limit_concurrency=2_500,  # more than may wait for a decision: others still read
             timeout_keep_alive=10,
-            timeout_graceful_shutdown=30,
+            timeout_graceful_shutdown=GRACE,
             h11_max_incomplete_event_size=32_768,
         )
     finally:
         services.database.close()
+        if services.close():
+            stay()
 
 
 def _tell_workers(settings: Settings, specs: Sequence[DataSpec]) -> None:

@@ -15,18 +15,33 @@ from discreet.server.operation.uses import Uses
 from discreet.server.people.accounts import Accounts
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
+from discreet.server.showing.made import Made
 from discreet.server.showing.perturbed import PerturbedTables
+
+VISITING = 2  # threads for what visitors have made: draws, and large files
 
 
 @dataclass(frozen=True)
 class Services:
+    """`pool` decides; `visiting` makes what visitors want made, so that decisions have a thread."""
+
     settings: Settings
     database: Database
     counter: Counter
     catalogue: Catalogue
     accounts: Accounts
     pool: Pool = field(default_factory=Pool)
+    visiting: Pool = field(default_factory=lambda: Pool(VISITING, name="visitor"))
     uses: Uses = field(default_factory=Uses)
+
+    def close(self, seconds: float = 0.0) -> bool:
+        """Decisions that have begun may end; what visitors had made is not needed. Are all done?"""
+        idle = self.visiting.close(0.0)
+        return self.pool.close(seconds) and idle
+
+    @cached_property
+    def made(self) -> Made:
+        return Made(self.visiting)
 
     @cached_property
     def perturbed(self) -> PerturbedTables:

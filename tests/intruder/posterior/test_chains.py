@@ -7,6 +7,7 @@ import pytest
 
 from chaincases import MODELS, PAIRS, compare, random_release, reached
 from discreet.errors import ConvergenceWarning, DataError
+from discreet.intruder.posterior.chains import chains as chains_module
 from discreet.intruder.posterior.chains.chains import chain_draws, chain_posterior
 from discreet.intruder.posterior.chains.convergence import errors
 from discreet.intruder.posterior.chains.markov_bases import minimal_basis
@@ -14,6 +15,7 @@ from discreet.intruder.posterior.exact.fibre import exact_posterior
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.release.release import Release
 from discreet.table.load import load
+from discreet.table.table import Table
 from oracle import letters, named
 
 UNIFORM = CellWeights.uniform()
@@ -181,3 +183,19 @@ def test_what_is_refused():
         chain_posterior(release, standard_error=0)
     with pytest.raises(DataError, match="no table that none gives a weight"):
         chain_posterior(release, weights=CellWeights.of(lambda c, n: n - np.inf, "none"))
+
+
+def test_chains_that_go_on_are_not_judged_whole(monkeypatch):
+    """Judging every cell took most of the time of a draw: one that fails is enough to go on."""
+    judged, judge = [], chains_module.judge_in_time
+    monkeypatch.setattr(
+        chains_module,
+        "judge_in_time",
+        lambda counts, *given, **more: judged.append(counts.size) or judge(counts, *given, **more),
+    )
+    counts = np.random.default_rng(6).multinomial(10_000, np.full(64, 1 / 64)).reshape(4, 4, 4)
+    table = Table.of(counts, A=list("wxyz"), B=list("wxyz"), C=list("wxyz"))
+    release = Release.margins(table, "A*B + B*C + A*C")
+    found = chain_draws(release, weights=CellWeights.multinomial(), seed=1)
+    assert found.counts.shape[1] >= 4 * judged[0] // (4 * 64)
+    assert len(judged) <= 2

@@ -26,6 +26,7 @@ from discreet.table.table import Table
 
 NEAR = 6  # margins offered instead
 TRIALS = 1_000  # of a survey of what is possible
+WHATEVER_THE_DATA = (Why.FRONTIER, Why.ORDER, Why.CELLS, Why.REJECTED)  # then a margin is gone
 
 
 @dataclass(frozen=True)
@@ -122,11 +123,17 @@ class Desk(Unpublished):
         if within(margin, self.out):
             return Standing(Status.RELEASED, False, Why.OUT)
         barred = self.barred(margin)
-        if barred in (Why.FRONTIER, Why.ORDER, Why.CELLS, Why.REJECTED):
+        if barred in WHATEVER_THE_DATA:
             return Standing(Status.GONE, False, barred)
         if self.space.status(margin) is Status.GONE:
             return Standing(Status.GONE, False, Why.UNSAFE)
         return Standing(Status.POSSIBLE, barred is None, barred or Why.SAFE)
+
+    def is_known(self, margin: int) -> bool:
+        """Does `standing` look at nothing that is not known?"""
+        if within(margin, self.out) or self.barred(margin) in WHATEVER_THE_DATA:
+            return True
+        return self.space.known(margin) is not None
 
     def take(self, margins: Iterable[int]) -> None:
         """Some margins went out."""

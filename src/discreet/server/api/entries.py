@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -43,7 +44,7 @@ Variables = Annotated[
     response_model=TableView | JsonStatView,
     responses={**documented(404, 410), **CONTENT},
 )
-def entry(
+async def entry(
     request: Request,
     who: Allowed,
     slug: Slug,
@@ -57,7 +58,10 @@ def entry(
 
     `v`, `where` and `level` show a part of it.
     """
-    return sent(request, entry_table(services_of(request), slug, number, v, where, level), format)
+    found = await run_in_threadpool(
+        entry_table, services_of(request), slug, number, v, where, level
+    )
+    return await sent(request, found, format)
 
 
 @router.get(

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from discreet.server.api.replies import Number, Slug
 from discreet.server.api.roles import ONE, Allowed, documented
 from discreet.server.api.tables import CONTENT, JsonStatView, Margin, TableView, raw_margin, sent
-from discreet.server.deciding.requests import leaving
+from discreet.server.deciding.requests import client_of, leaving
 from discreet.server.formats import Format
 from discreet.server.guards.guard import limited
 from discreet.server.services import services_of
@@ -47,7 +47,11 @@ async def perturbed(
         zeros = services.counter.impossible(slug)
         return services.perturbed.margin(overview, number, names, zeros)
 
-    key = ("perturbed", slug, number, raw)
-    lane = f"{slug} perturbed"  # decisions do not wait for it
-    found = await services.pool.run(draw, lane=lane, key=key, left=leaving(request))
-    return sent(request, found, format)
+    found = await services.visiting.run(
+        draw,
+        lane="draws",  # one at a time
+        key=("perturbed", slug, number, raw),
+        left=leaving(request),
+        visitor=client_of(request),
+    )
+    return await sent(request, found, format)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from discreet.server.api.replies import Slug, Text, known, with_tag
 from discreet.server.api.roles import ONE, Allowed, documented
-from discreet.server.deciding.requests import deciding
+from discreet.server.deciding.requests import client_of, deciding, leaving
 from discreet.server.formats import Format, write
 from discreet.server.services import services_of
 from discreet.server.showing.catalogue import Published
@@ -133,7 +135,7 @@ def withdraw(
     response_model=TableView | JsonStatView,
     responses={**documented(404, 410), **CONTENT},
 )
-def table(
+async def table(
     request: Request,
     who: Allowed,
     slug: Slug,
@@ -148,22 +150,42 @@ def table(
     have them.
     """
     services = services_of(request)
-    overview = services.catalogue.dataset(slug)
-    names = read_margin(overview, raw_margin(request, margin))
-    found = services.catalogue.published(slug, names, read_where(overview, where))
-    return sent(request, found.merged(read_levels(overview, level)), format)
+
+    def read() -> Published:
+        overview = services.catalogue.dataset(slug)
+        names = read_margin(overview, raw_margin(request, margin))
+        found = services.catalogue.published(slug, names, read_where(overview, where))
+        return found.merged(read_levels(overview, level))
+
+    return await sent(request, await run_in_threadpool(read), format)
 
 
-def sent(request: Request, found: Published, format: Format) -> Response:
+async def sent(request: Request, found: Published, format: Format) -> Response:
     """The table in a format; 304 if the sender has it."""
     services = services_of(request)
     tag = f"{found.hash}-{format}"
     if known(request, tag):
         return with_tag(request, b"", "", tag)
-    written = write(found, format, base_address(request), services.settings.title)
+    base = base_address(request)
+    written = await services.made.file(
+        (content_key(found), format, base),
+        lambda: write(found, format, base, services.settings.title),
+        cells=found.counts.size,
+        visitor=client_of(request),
+        left=leaving(request),
+    )
     what = "download" if found.perturbed is None else "perturbed"
     request.state.use = found.dataset.id, f"{what} {format}"  # for `Copies` to count
     return with_tag(request, written.body, written.media_type, tag, written.filename)
+
+
+def content_key(found: Published) -> Hashable:
+    """All that a file of the table says."""
+    data = found.dataset
+    return (
+        (data.slug, found.hash, found.names, found.categories, tuple(found.levels.items())),
+        (data.title, data.note, data.policy_version, data.closed, id(data.words)),
+    )
 
 
 def raw_margin(request: Request, decoded: str) -> str:

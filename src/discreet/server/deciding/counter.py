@@ -141,6 +141,16 @@ class Counter(Office):
             shut = served.closed and found.candidate
         return Standing(found.status, False, Why.CLOSED) if shut else found
 
+    def is_known(self, slug: str, names: Sequence[str]) -> bool:
+        """Does its standing take no work? While others decide, nobody knows."""
+        served = self._served(slug)
+        if not served.lock.acquire(blocking=False):
+            return False
+        try:
+            return served.desk is not None and served.desk.is_known(set_of(served.table, names))
+        finally:
+            served.lock.release()
+
     def impossible(self, slug: str) -> tuple[Combination, ...]:
         """What was stated that nobody can have; not what was found in the data."""
         return self._served(slug).table.impossible

@@ -1,12 +1,19 @@
-"""Decisions in threads of their own, so that whoever only reads does not wait for them."""
+"""Work in threads of its own, so that whoever only reads does not wait for it.
+
+Decisions have a pool, and what visitors can have made has another: draws and large files. Visitors
+take turns: who has asked for a hundred things waits for ninety-nine of them after everybody else's
+first. One visitor never has all threads.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-import heapq
+from bisect import insort
+from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -17,18 +24,20 @@ from discreet.server.guards.errors import Refused
 T = TypeVar("T")
 THREADS = 4  # data sets that are decided on at once
 MOST = 1_000  # who may wait
+SHARE = 4  # one visitor's part of them: a fourth
 RETRY = 30  # seconds, told to those who may not
 Left = Callable[[], Awaitable[object]]
 
 
 @dataclass(order=True)
 class Job:
-    """Some work, and who waits for it."""
+    """Some work, who waits for it, and the visitor whose turn it takes."""
 
-    place: tuple[bool, int]
+    place: tuple[bool, int, int]
     work: Callable[[], Any] = field(compare=False)
     lane: str = field(compare=False)
     key: Hashable = field(compare=False)
+    visitor: str = field(compare=False)
     told: asyncio.Future[Any] = field(compare=False)
     waiters: int = field(default=0, compare=False)
     started: bool = field(default=False, compare=False)
@@ -37,17 +46,25 @@ class Job:
 class Pool:
     """A lane for each data set, one job at a time in each, as its lock would have it anyway.
 
-    Jobs with the same key are one. What nobody waits for any more is not begun. All of its state
-    is that of one event loop.
+    In a lane visitors take turns. Jobs with the same key are one, at the best place of those who
+    want it. What nobody waits for any more is not begun. All of its state is that of one event
+    loop.
     """
 
-    def __init__(self, threads: int = THREADS, most: int = MOST) -> None:
-        self.threads, self.most = threads, most
+    def __init__(
+        self, threads: int = THREADS, most: int = MOST, name: str = "decision", share: int = SHARE
+    ) -> None:
+        self.threads, self.most, self.share = threads, most, share
         self.waiting = 0  # clients whose work has not begun
-        self._executor = ThreadPoolExecutor(threads, "decision")
+        self._executor = ThreadPoolExecutor(threads, name)
         self._numbers = count()
-        self._lanes: dict[str, list[Job]] = {}  # heaps, the next lane first
+        self._lanes: dict[str, list[Job]] = {}  # sorted, the next lane first
+        self._turns: dict[str, dict[str, int]] = {}  # of each lane: the visitors' last turns
+        self._turn: dict[str, int] = {}  # of each lane: that of what was begun last
         self._busy: set[str] = set()
+        self._begun: Counter[str] = Counter()  # jobs of each visitor
+        self._queued: Counter[str] = Counter()
+        self._threads: set[Future[None]] = set()
         self._jobs: dict[Hashable, Job] = {}
 
     async def run(
@@ -58,35 +75,69 @@ class Pool:
         key: Hashable = None,
         urgent: bool = False,
         left: Left | None = None,
+        visitor: str = "",
     ) -> T:
-        """What `work` gives, or raises, in its turn; given up if it has not begun when `left`."""
+        """What `work` gives, or raises, in its turn; given up if it has not begun when `left`.
+
+        `visitor`: who takes turns with others; without one, the server itself.
+        """
         job = self._jobs.get(key) if key is not None else None
         if job is None:
-            if self.waiting >= self.most and not urgent:
-                raise Refused(
-                    503,
-                    "busy",
-                    f"{self.waiting:,} requests wait to be decided; come again in {RETRY} s.",
-                    {"retry_after": RETRY},
-                    {"Retry-After": str(RETRY)},
-                )
-            job = self._enter(work, lane, key, urgent)
+            if not urgent:
+                self._check_room(visitor)
+            job = self._enter(work, lane, key, urgent, visitor)
+        elif not job.started:
+            self._join(job, urgent, visitor)
         return cast(T, await self._result(job, left))
 
-    def close(self) -> None:
-        """What has begun is finished; nothing else begins."""
+    def close(self, seconds: float | None = None) -> bool:
+        """What has begun is finished, if it does not take longer; nothing else begins."""
         self.threads = 0
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        return not wait_for(list(self._threads), seconds).not_done
 
-    def _enter(self, work: Callable[[], Any], lane: str, key: Hashable, urgent: bool) -> Job:
+    def _check_room(self, visitor: str) -> None:
+        if self.waiting >= self.most:
+            raise _busy(503, f"{self.waiting:,} requests wait to be decided")
+        own = self._queued[visitor]
+        if visitor and own >= max(1, self.most // self.share):
+            raise _busy(429, f"{own:,} requests of yours wait to be decided")
+
+    def _place(self, lane: str, urgent: bool, visitor: str) -> tuple[bool, int, int]:
+        """Behind what the visitor has in the lane already, and not before what has begun."""
+        turn, last = self._turn.get(lane, 0), self._turns.get(lane, {}).get(visitor, -1)
+        return not urgent, 0 if urgent else max(turn, last + 1), next(self._numbers)
+
+    def _enter(
+        self, work: Callable[[], Any], lane: str, key: Hashable, urgent: bool, visitor: str
+    ) -> Job:
         inside = contextvars.copy_context()
         told = asyncio.get_running_loop().create_future()
-        job = Job((not urgent, next(self._numbers)), lambda: inside.run(work), lane, key, told)
-        heapq.heappush(self._lanes.setdefault(lane, []), job)
+        place = self._place(lane, urgent, visitor)
+        job = Job(place, lambda: inside.run(work), lane, key, "" if urgent else visitor, told)
+        insort(self._lanes.setdefault(lane, []), job)
+        self._takes_turn(job)
         if key is not None:
             self._jobs[key] = job
         self._begin()
         return job
+
+    def _join(self, job: Job, urgent: bool, visitor: str) -> None:
+        """Somebody else wants it too: by their turn, if that comes sooner."""
+        place = self._place(job.lane, urgent, visitor)
+        if place[:2] < job.place[:2]:
+            jobs = self._lanes[job.lane]
+            jobs.remove(job)
+            self._queued[job.visitor] -= 1
+            job.place, job.visitor = place, "" if urgent else visitor
+            insort(jobs, job)
+            self._takes_turn(job)
+            self._begin()
+
+    def _takes_turn(self, job: Job) -> None:
+        self._queued[job.visitor] += 1
+        if job.place[0]:
+            self._turns.setdefault(job.lane, {})[job.visitor] = job.place[1]
 
     async def _result(self, job: Job, left: Left | None) -> Any:
         job.waiters += 1
@@ -114,14 +165,25 @@ class Pool:
                 return
             if lane in self._busy:
                 continue
+            job = next(filter(self._may_begin, self._lanes[lane]), None)
+            if job is None:
+                continue
             jobs = self._lanes.pop(lane)
-            job = heapq.heappop(jobs)
+            jobs.remove(job)
             if jobs:
                 self._lanes[lane] = jobs
+            if job.place[0]:
+                self._turn[lane] = max(job.place[1], self._turn.get(lane, 0))
             self._busy.add(lane)
+            self._begun[job.visitor] += 1
+            self._queued[job.visitor] -= 1
             job.started = True
             self.waiting -= job.waiters
-            self._executor.submit(self._work, job)
+            self._threads.add(self._executor.submit(self._work, job))
+
+    def _may_begin(self, job: Job) -> bool:
+        """One visitor leaves a thread to others."""
+        return not job.visitor or self._begun[job.visitor] < max(1, self.threads - 1)
 
     def _work(self, job: Job) -> None:
         found, error = None, None
@@ -134,7 +196,15 @@ class Pool:
 
     def _end(self, job: Job, found: Any, error: BaseException | None) -> None:
         self._busy.discard(job.lane)
+        self._begun[job.visitor] -= 1
+        for counts in (self._begun, self._queued):
+            if not counts[job.visitor]:
+                del counts[job.visitor]
+        self._threads = {one for one in self._threads if not one.done()}
         self._forget(job)
+        if job.lane not in self._lanes:
+            self._turns.pop(job.lane, None)
+            self._turn.pop(job.lane, None)
         if not job.told.done():
             if error is None:
                 job.told.set_result(found)
@@ -149,10 +219,21 @@ class Pool:
         jobs = self._lanes.get(job.lane, [])
         if job in jobs:
             jobs.remove(job)
-            heapq.heapify(jobs)
+            self._queued[job.visitor] -= 1
             if not jobs:
                 del self._lanes[job.lane]
 
     def _forget(self, job: Job) -> None:
         if job.key is not None and self._jobs.get(job.key) is job:
             del self._jobs[job.key]
+
+
+def _busy(status: int, said: str) -> Refused:
+    code = "busy" if status == 503 else "too_many_requests"
+    return Refused(
+        status,
+        code,
+        f"{said}; come again in {RETRY} s.",
+        {"retry_after": RETRY},
+        {"Retry-After": str(RETRY)},
+    )

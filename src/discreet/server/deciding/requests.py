@@ -18,6 +18,7 @@ from discreet.decision.answering.answer import Outcome
 from discreet.server.deciding.pool import Left
 from discreet.server.deciding.slots import paced
 from discreet.server.guards.errors import Refused
+from discreet.server.guards.guard import Limits
 from discreet.server.ledger.schema import now
 from discreet.server.operation.health import metrics_of
 from discreet.server.people.identity import Visitor
@@ -58,7 +59,9 @@ async def ask(request: Request, slug: str, names: Sequence[str], who: Visitor) -
         )
 
     key = ("request", slug, margin, who.actor, spoken())
-    found = services.pool.run(decide, lane=slug, key=key, left=leaving(request))
+    found = services.pool.run(
+        decide, lane=slug, key=key, left=leaving(request), visitor=client_of(request)
+    )
     view = await paced(rule, found, arrived=arrived)
     metrics = metrics_of(request)
     metrics.decisions.labels(slug, str(view.outcome)).inc()
@@ -68,8 +71,16 @@ async def ask(request: Request, slug: str, names: Sequence[str], who: Visitor) -
 
 
 async def look(request: Request, slug: str, names: Sequence[str]) -> StatusView:
-    """How a margin stands."""
+    """How a margin stands; what takes work counts as a decision."""
+    services = services_of(request)
+    if not await run_in_threadpool(_is_known, services, slug, names):
+        await request.app.state.limits.count("decisions", client_of(request))
     return await _shown(request, slug, partial(status_view, names=names), names)
+
+
+def _is_known(services: Services, slug: str, names: Sequence[str]) -> bool:
+    served(services, slug)
+    return services.counter.is_known(slug, chosen(services.catalogue.dataset(slug), names))
 
 
 async def describe(request: Request, slug: str) -> DatasetView:
@@ -85,9 +96,19 @@ async def _shown(
     overview = await run_in_threadpool(services.catalogue.dataset, slug)
     key = ("view", slug, chosen(overview, names) if names else (), spoken())
     found = services.pool.run(
-        partial(view, services, slug), lane=slug, key=key, left=leaving(request)
+        partial(view, services, slug),
+        lane=slug,
+        key=key,
+        left=leaving(request),
+        visitor=client_of(request),
     )
     return await paced(overview.policy.server, found, arrived=arrived)
+
+
+def client_of(request: Request) -> str:
+    """Who takes turns: an account, or else an address."""
+    limits: Limits = request.app.state.limits
+    return limits.client(request, getattr(request.state, "visitor", None))
 
 
 def leaving(request: Request) -> Left:

@@ -23,10 +23,11 @@ from discreet.errors import DisclosureError
 from discreet.server.api.replies import Slug
 from discreet.server.api.roles import Allowed, documented
 from discreet.server.api.tables import base_address
+from discreet.server.formats import Written
 from discreet.server.formats.plain import json_bytes
 from discreet.server.pxweb.cubes import MOST_CELLS, Cube, cube, selected, table_id
 from discreet.server.pxweb.selecting import MOST_VALUES, MOST_VARIABLES, check_known
-from discreet.server.pxweb.sending import DATA, Output, read_levels, written
+from discreet.server.pxweb.sending import DATA, Output, made, read_levels, written
 from discreet.server.pxweb.writing import json_px, json_stat1, moment
 from discreet.server.services import services_of
 from discreet.server.showing.languages import speaking
@@ -37,6 +38,7 @@ router = APIRouter(prefix=ROOT, tags=["PxWeb 1"])
 Lang = Annotated[Literal["en", "de"], Path(examples=["en"])]
 Table = Annotated[str, Path(max_length=2_000, examples=["Gender.Income"])]
 LIST: dict[int | str, dict[str, Any]] = {200: {"description": "A list; with ?config, the limits."}}
+OLD = ("json", "json-stat")  # formats of the first API alone
 EXAMPLE = {
     "query": [{"code": "Gender", "selection": {"filter": "all", "values": ["*"]}}],
     "response": {"format": "json-stat2"},
@@ -123,10 +125,21 @@ def variables(request: Request, who: Allowed, lang: Lang, slug: Slug, table: Tab
 )
 async def query(request: Request, who: Allowed, lang: Lang, slug: Slug, table: Table) -> Response:
     """The data of a query, in whatever type its JSON is sent."""
-    return await run_in_threadpool(_answer, request, lang, slug, table, await request.body())
+    body, found = await run_in_threadpool(_select, request, slug, table, await request.body())
+    services_of(request).uses.add(found.data.id, f"download {body.response.format}")
+    base, by = base_address(request), services_of(request).settings.title
+    with speaking(lang):
+        if body.response.format not in OLD:
+            return await written(request, found, Output(body.response.format), language=lang)
+
+        def make() -> Written:
+            old = json_px(found) if body.response.format == "json" else json_stat1(found, base, by)
+            return Written(json_bytes(old), "application/json")
+
+        return await made(request, found, (body.response.format, lang, base), make)
 
 
-def _answer(request: Request, lang: str, slug: str, table: str, sent: bytes) -> Response:
+def _select(request: Request, slug: str, table: str, sent: bytes) -> tuple[QueryBody, Cube]:
     body = _read(sent)
     whole = _cube(request, slug, table)
     check_known([one.code for one in body.query], whole.codes)
@@ -137,15 +150,7 @@ def _answer(request: Request, lang: str, slug: str, table: str, sent: bytes) -> 
     }
     merged = read_levels(services_of(request), whole, lists)
     wanted = {one.code: _values(one.selection) for one in body.query}
-    found = selected(whole, wanted, merged) if body.query else whole
-    services_of(request).uses.add(found.data.id, f"download {body.response.format}")
-    base, by = base_address(request), services_of(request).settings.title
-    with speaking(lang):
-        if body.response.format == "json":
-            return Response(json_bytes(json_px(found)), media_type="application/json")
-        if body.response.format == "json-stat":
-            return Response(json_bytes(json_stat1(found, base, by)), media_type="application/json")
-        return written(request, found, Output(body.response.format), language=lang)
+    return body, selected(whole, wanted, merged) if body.query else whole
 
 
 def _values(selection: Filtered) -> list[str]:

@@ -134,7 +134,7 @@ def metadata(request: Request, who: Allowed, id: Id, lang: Lang = None) -> Respo
 
 
 @router.get("/tables/{id}/data", response_model=None, responses={**documented(404, 410), **DATA})
-def data(
+async def data(
     request: Request,
     who: Allowed,
     id: Id,
@@ -151,14 +151,14 @@ def data(
     pairs = request.query_params.multi_items()
     wanted, lists = from_query(pairs, "valuecodes"), from_query(pairs, "codelist")
     chosen = {name: values[0] for name, values in lists.items() if values}
-    return sent(
+    return await sent(
         request, id, wanted, chosen, output, read_options(options), lang or "en",
         split(heading), split(stub),
     )  # fmt: skip
 
 
 @router.post("/tables/{id}/data", response_model=None, responses={**documented(404, 410), **DATA})
-def data_by_post(
+async def data_by_post(
     request: Request,
     who: Allowed,
     id: Id,
@@ -171,7 +171,7 @@ def data_by_post(
     wanted = {one.variableCode: one.valueCodes or ["*"] for one in body.selection}
     chosen = {one.variableCode: one.codelist for one in body.selection if one.codelist}
     placed = body.placement or Placement()
-    return sent(
+    return await sent(
         request, id, wanted, chosen, output, read_options(options), lang or "en",
         placed.heading, placed.stub,
     )  # fmt: skip

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from discreet.errors import DisclosureError
-from discreet.server.api.tables import base_address
-from discreet.server.formats import Format, write
+from discreet.server.api.tables import base_address, content_key
+from discreet.server.deciding.requests import client_of, leaving
+from discreet.server.formats import Format, Written, write
 from discreet.server.formats.plain import json_bytes
 from discreet.server.formats.px import px
 from discreet.server.guards.errors import Refused
@@ -54,7 +56,7 @@ DATA: dict[int | str, dict[str, Any]] = {
 }
 
 
-def sent(
+async def sent(
     request: Request,
     id: str,
     wanted: Mapping[str, list[str]],
@@ -66,11 +68,16 @@ def sent(
     stub: Sequence[str],
 ) -> Response:
     """What a client selects of a table."""
-    services, whole = services_of(request), cube_of(services_of(request), id)
-    check_known([*wanted, *lists], [*whole.codes, CONTENTS])
-    check_known([*heading, *stub], [*whole.codes, CONTENTS])
-    levels = read_levels(services, whole, lists)
-    found = selected(whole, without(wanted, CONTENTS), levels) if wanted or lists else whole
+    services = services_of(request)
+
+    def select() -> Cube:
+        whole = cube_of(services, id)
+        check_known([*wanted, *lists], [*whole.codes, CONTENTS])
+        check_known([*heading, *stub], [*whole.codes, CONTENTS])
+        levels = read_levels(services, whole, lists)
+        return selected(whole, without(wanted, CONTENTS), levels) if wanted or lists else whole
+
+    found = await run_in_threadpool(select)
     if found.table.counts.size > MOST_CELLS:
         raise Refused(
             403,
@@ -79,10 +86,10 @@ def sent(
         )
     services.uses.add(found.data.id, f"download {output}")
     with speaking(language):
-        return written(request, found, output, options, language, heading, stub)
+        return await written(request, found, output, options, language, heading, stub)
 
 
-def written(
+async def written(
     request: Request,
     found: Cube,
     output: Output,
@@ -93,23 +100,40 @@ def written(
 ) -> Response:
     """A table in a format."""
     base, by = base_address(request), services_of(request).settings.title
-    match output:
-        case Output.JSON_STAT2:
-            body = json_bytes(json_stat2(found, base, by, language))
-            return Response(body, media_type="application/json")
-        case Output.CSV:
-            body = csv_px(found, heading, options)
-            return Response(body, media_type=Format.CSV.media_type)
-        case Output.PX:
-            named = dict(zip(found.codes, found.table.names, strict=True))
-            rows = [named[code] for code in stub if code in named]
-            if heading and not rows:
-                rows = [name for code, name in named.items() if code not in heading]
-            body = px(found.table, base, by, stub=rows or None, language=language)
-            return Response(body, media_type=Format.PX.media_type)
-    made = write(found.table, Format(output), base, by)
-    name = {"Content-Disposition": f'attachment; filename="{made.filename}"'}
-    return Response(made.body, 200, name, made.media_type)
+
+    def make() -> Written:
+        match output:
+            case Output.JSON_STAT2:
+                body = json_bytes(json_stat2(found, base, by, language))
+                return Written(body, "application/json")
+            case Output.CSV:
+                return Written(csv_px(found, heading, options), Format.CSV.media_type)
+            case Output.PX:
+                named = dict(zip(found.codes, found.table.names, strict=True))
+                rows = [named[code] for code in stub if code in named]
+                if heading and not rows:
+                    rows = [name for code, name in named.items() if code not in heading]
+                body = px(found.table, base, by, stub=rows or None, language=language)
+                return Written(body, Format.PX.media_type)
+        return write(found.table, Format(output), base, by)
+
+    how = output, language, base, tuple(heading), tuple(stub), tuple(options)
+    return await made(request, found, how, make)
+
+
+async def made(
+    request: Request, found: Cube, how: Hashable, make: Callable[[], Written]
+) -> Response:
+    """What is sent of a table; `how` holds all that it depends on besides."""
+    file = await services_of(request).made.file(
+        ("PxWeb", content_key(found.table), how),
+        make,
+        cells=found.table.counts.size,
+        visitor=client_of(request),
+        left=leaving(request),
+    )
+    name = file.filename and {"Content-Disposition": f'attachment; filename="{file.filename}"'}
+    return Response(file.body, 200, name or {}, file.media_type)
 
 
 def read_levels(services: Services, whole: Cube, lists: Mapping[str, str]) -> dict[str, int]:

@@ -16,14 +16,16 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.server.people.identity import SAFE
 from discreet.server.services import Services
+from discreet.server.showing.languages import language_of
 from discreet.server.showing.news import News, Stamp
 
 TABLES = re.compile(r"/(?:api/v1/datasets/([^/]+)/(?:tables|entries)|d/([^/]+)/[te])/")
-KEYED = (b"host", b"accept", b"accept-language")  # what answers depend on
+API = "/api/"
 PRIVATE = {b"cookie", b"authorization", b"content-length", b"transfer-encoding", b"range"}
 VARYING = {"accept", "accept-language", "accept-encoding", "cookie", "authorization"}
 TEXTS = (b"text/", b"application/json", b"image/svg")  # types that are worth compressing
@@ -89,12 +91,8 @@ class Copies:
     async def _table(
         self, stamp: Stamp, asked: Asked, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        key: Key = (
-            scope["scheme"],
-            scope.get("raw_path") or scope["path"],
-            scope["query_string"],
-            *(asked.get(name) for name in KEYED),
-        )
+        path = scope.get("raw_path") or scope["path"].encode()
+        key: Key = path, scope["query_string"], *self._readers(scope, asked)
         copy = self._kept.get(key)
         if copy is None or copy.stamp != stamp:
             copy = await self._make(stamp, scope, receive, send)
@@ -105,6 +103,13 @@ class Copies:
             self._kept.move_to_end(key)
             scope["route"] = copy.route
         await self._send(copy, asked, send)
+
+    def _readers(self, scope: Scope, asked: Asked) -> Key:
+        """What else an answer depends on: of a page, its language and the address of the server."""
+        if scope["path"].startswith(API):
+            return ()
+        here = () if self.services.settings.address else (scope["scheme"], asked.get(b"host"))
+        return language_of(Request(scope)), *here
 
     async def _stamp(self, slug: str) -> Stamp | None:
         try:

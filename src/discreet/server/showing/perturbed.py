@@ -29,6 +29,7 @@ from discreet.server.ledger import store
 from discreet.server.ledger.database import Database
 from discreet.server.ledger.schema import Dataset, Entry, Kind, Publication, canonical
 from discreet.server.showing.catalogue import NotPublished, Overview, Published, Withdrawn
+from discreet.spreading import workers
 from discreet.table.formula import Formula
 from discreet.table.impossible import Combination
 from discreet.table.table import Table
@@ -36,6 +37,7 @@ from discreet.table.table import Table
 INSTEAD = {Why.UNSAFE, Why.FRONTIER}  # refusals that the data are behind
 EFFORT = 0.25
 KEPT = 8  # tables that were drawn last
+MOST = 64 << 20  # ... bytes of them, but the last one
 
 
 class PerturbedTables:
@@ -100,11 +102,15 @@ class PerturbedTables:
         with self._lock:
             self._drawn[slug, number] = found
             self._drawn.move_to_end((slug, number))
-            while len(self._drawn) > KEPT:
+            while len(self._drawn) > KEPT or (len(self._drawn) > 1 and self._bytes() > MOST):
                 self._drawn.popitem(last=False)
         if isinstance(found, str):
             raise NotPublished(f"no perturbed table of {slug} can be drawn: {found}")
         return found
+
+    def _bytes(self) -> int:
+        drawn = (one for one in self._drawn.values() if isinstance(one, Perturbed))
+        return sum(one.codes.nbytes + one.counts.nbytes for one in drawn)
 
     def _seed(self, said: str) -> int:
         """Keyed, and made of what is public alone."""
@@ -123,7 +129,8 @@ def _drawn(release: Release, seed: int) -> Perturbed | str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is said in words
         try:
-            return perturb_release(release, seed=np.random.default_rng(seed), effort=EFFORT)
+            with workers(1):  # the other cores are for others
+                return perturb_release(release, seed=np.random.default_rng(seed), effort=EFFORT)
         except (DataError, SolverError) as error:
             return str(error)
 

@@ -29,7 +29,7 @@ from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.chains.bundles import Bundle
-from discreet.intruder.posterior.chains.convergence import LEAST, Convergence, judge_in_time
+from discreet.intruder.posterior.chains.convergence import LEAST, Convergence, judge, judge_in_time
 from discreet.intruder.posterior.chains.walker import Walker, walkers
 from discreet.intruder.posterior.result import (
     MORE,
@@ -170,19 +170,22 @@ def chain_draws(
         run.check(weights)
         tallied(run.counts.reshape(-1, len(cells)))  # refuses what spreads too wide to be told
         run.forget()
-        wanted = max(draws, LEAST * run.lanes)
+        wanted, doubtful = max(draws, LEAST * run.lanes), list[int]()
         while True:
             run.advance(wanted - run.made, clock)
             if run.made < LEAST:
                 clock.check("running chains")
-            found = judge_in_time(
-                run.counts, clock, lanes=run.lanes, requested=standard_error,
-                accepted=run.accepted, moves=run.moves, seconds=clock.spent,
-            )  # fmt: skip
-            run.work += JUDGED * run.counts.size
-            if found.converged or clock.stopped or run.work >= most:
-                had = f"{chains} chains of {run.made:,} draws"
-                return Drawn(cells, run.counts, found, clock.sentence(had, MORE))
+            counts, over = run.counts, clock.over()
+            run.work += JUDGED * counts.size
+            judged = {"lanes": run.lanes, "requested": standard_error, "accepted": run.accepted,
+                      "moves": run.moves, "seconds": clock.spent}  # fmt: skip
+            goes_on = doubtful and not over and run.work < most
+            if not (goes_on and judge(counts[:, :, doubtful], **judged).problems):
+                found = judge_in_time(counts, clock, **judged)
+                doubtful = found.worst_cells
+                if found.converged or clock.stopped or run.work >= most:
+                    had = f"{chains} chains of {run.made:,} draws"
+                    return Drawn(cells, counts, found, clock.sentence(had, MORE))
             if run.made >= max(draws, KEPT):
                 run.thin()
             allowed = math.ceil((most - run.work) / run.cost)

@@ -66,6 +66,13 @@ class Convergence(Result):
             "error": float(self.error.max(initial=0.0)),
         }
 
+    @property
+    def worst_cells(self) -> list[int]:
+        """Where the chains can be trusted least, by each measure."""
+        if not len(self.r_hat):
+            return []
+        return sorted({int(self.r_hat.argmax()), int(self.bulk.argmin()), int(self.error.argmax())})
+
     def to_frame(self, kind: str = "pandas") -> Any:
         """One row a cell, in the order of the posterior."""
         columns = {"r_hat": self.r_hat, "bulk": self.bulk, "tail": self.tail, "error": self.error}

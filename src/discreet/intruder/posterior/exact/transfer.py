@@ -185,14 +185,20 @@ def _order(system: System, member: Ints) -> Ints:
         return np.arange(len(system.sizes))
     short = np.argsort(member.sum(1), kind="stable")
     starts = short[: max(1, min(MOST_STARTS, 1_000 // len(short)))]
-    ones = member.astype(np.float64)
-    tried = [_greedy(system, ones, int(start)) for start in starts]
+    rows_of = [np.flatnonzero(column) for column in member.T]
+    spans = (system.high - system.low).astype(np.float64)
+    shared = (member * spans) @ member.T.astype(np.float64)
+    tried = [_greedy(member, rows_of, spans, shared.copy(), int(start)) for start in starts]
     return min(tried, key=lambda found: found[0])[1]
 
 
-def _greedy(system: System, member: Floats, start: int) -> tuple[float, Ints]:
-    """Row after row, always that which leaves the fewest states; and the most there are at once."""
-    spans = (system.high - system.low).astype(np.float64)
+def _greedy(
+    member: Ints, rows_of: Sequence[Ints], spans: Floats, shared: Floats, start: int
+) -> tuple[float, Ints]:
+    """Row after row, always that which leaves the fewest states; and the most there are at once.
+
+    `shared`: the spans of the columns that two rows have in common and that are left.
+    """
     whole, seen = member @ spans, np.zeros(len(member))
     left = member.astype(bool)
     done: list[int] = []
@@ -202,11 +208,12 @@ def _greedy(system: System, member: Floats, start: int) -> tuple[float, Ints]:
         for column in columns[np.argsort(spans[columns], kind="stable")]:
             seen += member[:, column] * spans[column]
             worst = max(worst, float(_states(seen, whole)))
+            shared[np.ix_(rows_of[column], rows_of[column])] -= spans[column]
         done += columns.tolist()
         left[:, columns] = False
-        after = seen + (left * spans) @ member.T
+        after = seen + shared
         row = int(np.argmin(np.where(left.any(1), _states(after, whole), np.inf)))
-    rest = sorted(set(range(len(system.sizes))) - set(done))
+    rest = sorted(set(range(len(spans))) - set(done))
     return worst, np.array(done + rest, np.int64)
 
 
