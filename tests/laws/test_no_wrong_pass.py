@@ -344,6 +344,8 @@ def test_a_category_of_any_level_is_believed():
     found = decide(cancers(), "Town*Diag", policy)
     assert judged(found, "beliefs") == "FAIL"
     assert "Diag cancer" in str(found)
+
+
 @pytest.mark.parametrize("key", ['published.tables = "`A`*B: 90"', 'categories.hidden = "`A`=a"'])
 def test_a_name_in_backticks_is_that_name(key):
     table = Table.of([[20, 30], [40, 50]], A="ab", B="cd")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
 import re
 import secrets
+import sys
 import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 RESERVED = {"users", "static", "new", "trail", "keys"}
 OURS = "discreet.server."
 SAID = {NotSafe, LedgerError, FormulaError, PolicyError, DisclosureError}  # hold no counts
+TURN = 0.001  # seconds that a thread computes before others have a turn: readers need many turns
 SPEC = "DISCREET_SERVED"  # how worker processes learn what is served
 
 
@@ -184,7 +187,18 @@ def application() -> FastAPI:
     check_names(os.environ)
     settings = Settings()
     specs = [DataSpec.of(entry) for entry in json.loads(os.environ[SPEC])]
-    return create_app(settings, build_services(settings, specs))
+    made = create_app(settings, build_services(settings, specs))
+    _ready_readers()
+    return made
+
+
+def _ready_readers() -> None:
+    """Threads that compute hold up readers less: short turns, and no search for garbage in all
+    that was loaded before.
+    """
+    sys.setswitchinterval(TURN)
+    gc.collect()
+    gc.freeze()
 
 
 def serve(
@@ -222,6 +236,7 @@ def serve(
     else:
         _tell_workers(settings, specs)
         app = "discreet.server.launch:application"
+    _ready_readers()
     try:
         uvicorn.run(
             app,

@@ -63,7 +63,7 @@ class Wanted(BaseModel):
 
 
 class QueryBody(BaseModel):
-    query: list[Asked] = Field([], max_length=MOST_VARIABLES)
+    query: list[Asked] = Field(default=[], max_length=MOST_VARIABLES)
     response: Wanted = Wanted()
 
 

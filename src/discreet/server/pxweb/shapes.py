@@ -94,15 +94,17 @@ class CodelistView(View):
 
 class Chosen(BaseModel):
     variableCode: str = Field(max_length=1_000)
-    valueCodes: list[Annotated[str, Field(max_length=1_000)]] = Field([], max_length=MOST_VALUES)
+    valueCodes: list[Annotated[str, Field(max_length=1_000)]] = Field(
+        default=[], max_length=MOST_VALUES
+    )
     codelist: str | None = Field(None, max_length=2_000)
 
 
 class Placement(BaseModel):
-    heading: list[str] = Field([], max_length=MOST_VARIABLES)
-    stub: list[str] = Field([], max_length=MOST_VARIABLES)
+    heading: list[str] = Field(default=[], max_length=MOST_VARIABLES)
+    stub: list[str] = Field(default=[], max_length=MOST_VARIABLES)
 
 
 class SelectionBody(BaseModel):
-    selection: list[Chosen] = Field([], max_length=MOST_VARIABLES)
+    selection: list[Chosen] = Field(default=[], max_length=MOST_VARIABLES)
     placement: Placement | None = None

@@ -177,8 +177,10 @@ def chain_draws(
                 clock.check("running chains")
             counts, over = run.counts, clock.over()
             run.work += JUDGED * counts.size
-            judged = {"lanes": run.lanes, "requested": standard_error, "accepted": run.accepted,
-                      "moves": run.moves, "seconds": clock.spent}  # fmt: skip
+            judged: dict[str, Any] = {
+                "lanes": run.lanes, "requested": standard_error, "accepted": run.accepted,
+                "moves": run.moves, "seconds": clock.spent,
+            }  # fmt: skip
             goes_on = doubtful and not over and run.work < most
             if not (goes_on and judge(counts[:, :, doubtful], **judged).problems):
                 found = judge_in_time(counts, clock, **judged)
