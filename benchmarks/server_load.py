@@ -287,7 +287,7 @@ def more_data(folder):
 
 
 def prepare(server):
-    """What readers read, and what can be perturbed, is out."""
+    """What is read is out. Where each perturbed table is, and the variables of the NLTCS."""
     found = {}
     with httpx.Client(base_url=server.url, timeout=300, headers=somebody()) as c:
         assert ask(c, "commuters", PARTS)["outcome"] == "granted"
@@ -295,7 +295,9 @@ def prepare(server):
             for pair in itertools.combinations("ABC", 2):
                 ask(c, f"five{i}", [f"{name}{i}" for name in pair])
             refused = ask(c, f"five{i}", [f"{name}{i}" for name in "ABC"])
-            found[f"five{i}"] = refused.get("perturbed")
+            found[f"five{i}"] = refused["perturbed"]
+        described = c.get("/api/v1/datasets/nltcs").json()
+        found["nltcs"] = [variable["name"] for variable in described["variables"]]
     return found
 
 
@@ -318,9 +320,9 @@ def worst_of(kind, turn, perturbed):
             {"code": "Town", "selection": {"filter": "all", "values": patterns[:4_000]}}]}}),
         "workbook": ("GET", f"{workbook}?format=xlsx", {"headers": {"Accept": f"a/{turn}"}}),
         "files": ("GET", f"{workbook}?format={rng.choice(['csv', 'px', 'json'])}&x={turn}", {}),
-        "draw": ("GET", perturbed[f"five{turn % 4}"] or "/", {}),
-        "decide": ("POST", "/api/v1/datasets/nltcs/requests", {"json": {"variables": [
-            f"{v}" for v in rng.sample(perturbed["nltcs"], 6)]}}),
+        "draw": ("GET", perturbed[f"five{turn % 4}"], {}),
+        "decide": ("POST", "/api/v1/datasets/nltcs/requests", {"json": {
+            "variables": rng.sample(perturbed["nltcs"], 6)}}),
         "status": ("GET", f"{API}/status?variables={','.join(names)}", {}),
     }[kind]  # fmt: skip
 
@@ -399,8 +401,6 @@ async def against(server, kinds, perturbed, seconds):
 def worst(server):
     """A minute of each kind alone, shorter, and then of all of them."""
     perturbed = prepare(server)
-    perturbed["nltcs"] = [v["name"] for v in httpx.get(f"{server.url}/api/v1/datasets/nltcs",
-                          headers=somebody(), timeout=300).json()["variables"]]  # fmt: skip
     print(f"at the start: {resident(server.process.pid):.0f} MiB", flush=True)
     for kinds in ((), *((kind,) for kind in KINDS), KINDS):
         seconds = MINUTE if kinds is KINDS else MINUTE / 4

@@ -1,6 +1,8 @@
 """The table server under real load: every claim is checked against the ledger or from scratch."""
 
+import asyncio
 import itertools
+import os
 import random
 import threading
 import time
@@ -10,6 +12,7 @@ import httpx
 import numpy as np
 import pytest
 from served import Served, ask, status, write_specs
+from server_load import KINDS, MINUTE, QUICK, against, prepare, serve
 
 from discreet.decision.answering import Desk, Outcome
 from discreet.decision.frontier.brief import Brief
@@ -241,3 +244,28 @@ def test_kill_9_at_200_moments(tmp_path):
         f"\n{KILLS} kills, {answers} answers on {len(told)} margins, {found.entries} entries: "
         "the ledger held every time, no client was told two things"
     )
+
+
+QUIET, LATE, MOST, LAST = 2.0, 0.25, 2_500, 30  # load, seconds, MiB, seconds
+
+
+def test_the_worst_of_one_visitor(tmp_path):
+    """A minute of all that is allowed: readers go on, memory has an end, and so has the server."""
+    before = os.getloadavg()[0]
+    with serve(tmp_path, None, *QUICK, beside=True) as server:
+        perturbed = prepare(server)
+        times, told, peak, spent = asyncio.run(against(server, KINDS, perturbed, MINUTE))
+        every = np.array([late for found in times.values() for late in found])
+        begun = time.monotonic()
+        server.process.terminate()
+        server.process.wait(LAST)
+        ended = time.monotonic() - begun
+    late = np.quantile(every, 0.99)
+    print(
+        f"\nreaders' 99% {late * 1000:.0f} ms of {len(every)}, answers to the visitor {told}, "
+        f"{spent / MINUTE:.2f} cores, peak {peak:.0f} MiB, ended in {ended:.1f} s; load before "
+        f"{before:.1f}"
+    )
+    assert peak < MOST
+    if before < QUIET:  # else others had the machine
+        assert late < LATE

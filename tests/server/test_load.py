@@ -238,6 +238,31 @@ def test_visitors_take_turns(run):
     run(go())
 
 
+def test_who_gave_up_does_not_wait_for_it(run):
+    async def go():
+        pool, held, done = Pool(threads=1), Held(), []
+        tasks = [asyncio.create_task(pool.run(held, lane="a"))]
+        await until(lambda: held.begun)
+        for name in [f"x{i}" for i in range(9)]:
+            work = pool.run(lambda name=name: done.append(name), lane="a", visitor="x")
+            tasks.append(asyncio.create_task(work))
+        await until(lambda: pool.waiting == 9)
+        for task in tasks[1:]:
+            task.cancel()
+        await until(lambda: pool.waiting == 0)
+        later = []
+        for name in ("y1", "y2", "y3", "x"):
+            work = pool.run(lambda name=name: done.append(name), lane="a", visitor=name[0])
+            later.append(asyncio.create_task(work))
+        await until(lambda: pool.waiting == 4)
+        held.gate.set()
+        await asyncio.gather(tasks[0], *later)
+        assert done.index("x") < done.index("y3")
+        pool.close()
+
+    run(go())
+
+
 def test_what_another_wants_too_comes_at_the_better_turn(run):
     async def go():
         pool, held, done = Pool(threads=1), Held(), []

@@ -19,6 +19,7 @@ from discreet.server.showing.made import Made
 from discreet.server.showing.perturbed import PerturbedTables
 
 VISITING = 2  # threads for what visitors have made: draws, and large files
+WAITING, SHARE = 200, 20  # who may wait for it; one visitor's part, a twentieth
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Services:
     catalogue: Catalogue
     accounts: Accounts
     pool: Pool = field(default_factory=Pool)
-    visiting: Pool = field(default_factory=lambda: Pool(VISITING, name="visitor"))
+    visiting: Pool = field(default_factory=lambda: Pool(VISITING, WAITING, "visitor", SHARE))
     uses: Uses = field(default_factory=Uses)
 
     def close(self, seconds: float = 0.0) -> bool:

@@ -127,12 +127,20 @@ class Pool:
         place = self._place(job.lane, urgent, visitor)
         if place[:2] < job.place[:2]:
             jobs = self._lanes[job.lane]
-            jobs.remove(job)
-            self._queued[job.visitor] -= 1
+            self._gives_up_turn(job, jobs)
             job.place, job.visitor = place, "" if urgent else visitor
             insort(jobs, job)
             self._takes_turn(job)
             self._begin()
+
+    def _gives_up_turn(self, job: Job, jobs: list[Job]) -> None:
+        """The visitor's next turn comes after those that are left."""
+        jobs.remove(job)
+        self._queued[job.visitor] -= 1
+        if job.place[0]:
+            left = (one.place[1] for one in jobs if one.visitor == job.visitor and one.place[0])
+            now = self._turn.get(job.lane, 0)
+            self._turns[job.lane][job.visitor] = max(left, default=now)
 
     def _takes_turn(self, job: Job) -> None:
         self._queued[job.visitor] += 1
@@ -218,8 +226,7 @@ class Pool:
         job.told.cancel()
         jobs = self._lanes.get(job.lane, [])
         if job in jobs:
-            jobs.remove(job)
-            self._queued[job.visitor] -= 1
+            self._gives_up_turn(job, jobs)
             if not jobs:
                 del self._lanes[job.lane]
 

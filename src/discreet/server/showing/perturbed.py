@@ -36,7 +36,7 @@ from discreet.table.table import Table
 
 INSTEAD = {Why.UNSAFE, Why.FRONTIER}  # refusals that the data are behind
 EFFORT = 0.25
-KEPT = 8  # tables that were drawn last
+KEPT = 64  # tables that were drawn last
 MOST = 64 << 20  # ... bytes of them, but the last one
 
 
