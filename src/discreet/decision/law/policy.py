@@ -385,7 +385,7 @@ def _checked(key: str, value: Any, entry: dataclasses.Field[Any]) -> Any:
         value = float(value)
     if type(value) is not kind:
         raise PolicyError(f"{key} = {value!r} must be {_KINDS[kind]}.")
-    if kind is int and abs(value) > LARGEST:
+    if isinstance(value, int) and abs(value) > LARGEST:
         raise PolicyError(f"{key} has {len(str(abs(value)))} digits; write a smaller number.")
     meta = entry.metadata
     if choices := meta.get("choices"):
