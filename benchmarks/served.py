@@ -15,7 +15,7 @@ import httpx
 QUIET = {
     "DISCREET_REQUESTS_PER_MINUTE": "1000000000",
     "DISCREET_DECISIONS_PER_MINUTE": "1000000000",
-    "DISCREET_SECRET": "of these benchmarks",
+    "DISCREET_SECRET": "of these benchmarks, which nobody else has",
 }
 
 

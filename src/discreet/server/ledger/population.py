@@ -16,7 +16,8 @@ from discreet.server.ledger.schema import Dataset
 from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
-CLOSE = 0.05  # of all people
+CLOSE = 0.1  # of all people
+NEAR = 20  # people
 FEW = 4  # categories
 
 
@@ -143,7 +144,8 @@ def _likeness(table: Table, known: Dataset, other: Table | None) -> str:
                 return f"the categories of {variable.name!r} (as {name!r})"
     if other is None:
         return ""
-    if abs(table.total - other.total) <= CLOSE * max(table.total, other.total):
+    most = max(NEAR, CLOSE * max(table.total, other.total))
+    if abs(table.total - other.total) <= most:
         return f"{'' if table.total == other.total else 'nearly '}the number of people"
     for variable in table.variables:
         for theirs_too in other.variables:
