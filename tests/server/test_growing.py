@@ -58,7 +58,7 @@ def form(unit, length):
     return "&".join([unit] * max(1, length // (len(unit) + 1)))
 
 
-UNITS = ('"town_1"', '"*#*"', '"n?"', '"range(town_1,town_9)"', '"top(#)"')
+UNITS = ('"t*"', '"town_1"', '"*#*"', '"n?"', '"range(town_1,town_9)"', '"top(#)"')
 SELECTION = '{"selection":[{"variableCode":"Town","valueCodes":['
 QUERY = '{"query":[{"code":"Town","selection":{"filter":"all","values":['
 JSON = {
