@@ -301,6 +301,40 @@ def held(first: int, many: int) -> tuple[Tally, list[str]]:
     return tally, unsafe
 
 
+POOL = {
+    "Sex": ("f", "m"), "Age": ("<30", "30-59", "60+"), "Region": ("N", "S", "W"),
+    "Income": ("low", "middle", "high"), "Ill": ("no", "yes"), "Tenure": ("owner", "tenant"),
+    "Sector": ("food", "tools", "cars", "care"), "Size": ("0-9", "10-49", "50+"),
+    "Legal": ("sole", "limited", "other"), "Crop": ("wheat", "rye", "none"),
+}  # fmt: skip
+
+
+def harmless(many: int = 100) -> Tally:
+    """Two data sets of other people, with three variables each of a pool of ten."""
+    tally: Tally = Tally()
+    policy = Policy.of({"server.one_way": False, "server.rule": "myopic"})
+    for seed in range(many):
+        rng = np.random.default_rng([7, seed])
+        with tempfile.TemporaryDirectory() as folder:
+            migrate(url := f"sqlite:///{folder}/pair.db")
+            database = open_database(url)
+            counter = Counter(database, SECRET)
+            chosen = [sorted(rng.choice([*POOL], 3, replace=False)) for _ in range(2)]
+            for number, names in enumerate(chosen):
+                shape = [len(POOL[name]) for name in names]
+                shares = rng.dirichlet(np.full(int(np.prod(shape)), 2.0))
+                people = rng.multinomial(int(10 ** rng.uniform(2, 5)), shares).reshape(shape)
+                table = Table.of(people, **{name: POOL[name] for name in names})
+                try:
+                    counter.open(table, policy, slug=f"d{number}")
+                    tally["opened" if number else "first"] += 1
+                except LedgerError:
+                    same = {*chosen[0]} & {*chosen[1]}
+                    tally[f"asked about: {'a variable in common' if same else 'alike'}"] += 1
+            database.close()
+    return tally
+
+
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--first", type=int, default=0)
@@ -309,6 +343,7 @@ def _main() -> None:
     tally, unsafe = held(given.first, given.many)
     print(*(f"{what}: {number}" for what, number in sorted(tally.items())), sep="\n")
     print(*(unsafe or ["nothing unsafe"]), sep="\n")
+    print("other people:", dict(harmless()))
 
 
 if __name__ == "__main__":

@@ -154,18 +154,32 @@ def judges(new: Table, others: Iterable[Vintage], policy: Policy) -> tuple[Judge
 
 
 def _stayed(new: Table, pairs: Sequence[_Pair], policy: Policy) -> Iterator[Judge]:
-    """Those who stayed in every table that has all variables of which something is out."""
+    """Those who stayed in every table that has all variables of which something is out.
+
+    Who of a cell over the common variables stayed, no table says: those of its small cells, or
+    those of its large ones.
+    """
     out = [names for pair in pairs for names in pair.named()]
     spoken = {*new.names}.union(*out)
-    whole = new
-    for pair in pairs:
-        whole = _capped(whole, pair.groups, pair.then)
-    wholes = [whole, *(_capped(pair.old, pair.older, pair.now) for pair in pairs)]
-    if not any(spoken <= {*table.names} for table in wholes):
+    if not any(spoken <= {*table.names} for table in (new, *(pair.old for pair in pairs))):
         yield Unjoined()
-    for table in wholes:
-        if spoken <= {*table.names}:
-            yield Stayed(table, new.names, out, policy)
+    judged: list[Table] = []
+    for small in (True, False):
+        whole = new
+        for pair in pairs:
+            whole = _capped(whole, pair.groups, pair.then, small)
+        for table in (whole, *(_capped(p.old, p.older, p.now, small) for p in pairs)):
+            if spoken <= {*table.names} and not any(_same(table, one) for one in judged):
+                judged.append(table)
+                yield Stayed(table, new.names, out, policy)
+
+
+def _same(one: Table, other: Table) -> bool:
+    return (
+        one.variables == other.variables
+        and np.array_equal(one.codes, other.codes)
+        and np.array_equal(one.counts, other.counts)
+    )
 
 
 class _Pair:
@@ -231,9 +245,9 @@ def _renamed(table: Table, names: Mapping[str, str]) -> Table:
     )
 
 
-def _capped(whole: Table, groups: Mapping[str, Group], other: Table) -> Table:
+def _capped(whole: Table, groups: Mapping[str, Group], other: Table, small: bool) -> Table:
     """Of each cell over common variables no more people than another table has, whose categories
-    are the groups. Where some go, they leave the largest cells: who is alone stays to be guarded.
+    are the groups. Where some go, the `small` cells stay, or the large ones.
     """
     common = [name for name in whole.names if name in groups and name in other.names]
     theirs = other.margin(common)
@@ -254,7 +268,7 @@ def _capped(whole: Table, groups: Mapping[str, Group], other: Table) -> Table:
     there = dict(zip(keys(theirs.codes, sizes).tolist(), theirs.counts.tolist(), strict=True))
     most = np.array([there.get(one, 0) for one in cell.tolist()])
     excess = np.bincount(place, whole.counts, len(cell)).astype(np.int64) - most
-    order = np.lexsort((-whole.counts, place))
+    order = np.lexsort((-whole.counts if small else whole.counts, place))
     counts, place = whole.counts[order], place[order]
     before = np.cumsum(counts) - counts
     first = np.r_[True, place[1:] != place[:-1]]
