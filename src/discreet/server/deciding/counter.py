@@ -17,8 +17,9 @@ from discreet.decision.answering.desk import TRIALS, Cost, Desk
 from discreet.decision.answering.space import within
 from discreet.effort import Clock
 from discreet.errors import DisclosureError
-from discreet.server.deciding.current_desks import Served
+from discreet.server.deciding.current_desks import UNACCEPTED, Served
 from discreet.server.deciding.office import Office
+from discreet.server.deciding.unready import Unready
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Dataset, Entry, Kind
 from discreet.server.showing.margins import names_of, set_of, sets_of
@@ -153,7 +154,11 @@ class Counter(Office):
 
     def impossible(self, slug: str) -> tuple[Combination, ...]:
         """What was stated that nobody can have; not what was found in the data."""
-        return self._served(slug).table.impossible
+        served = self._served(slug)
+        with self.database.read() as session:
+            if store.accepted(session, [slug])[slug] != served.meaning.hash:
+                raise Unready(UNACCEPTED.format(slug))
+        return served.table.impossible
 
     # What a custodian does
 
@@ -234,10 +239,10 @@ class Counter(Office):
                     "holds it."
                 )
             out = self._out(session, dataset, table)
-            state = self._state(served.fingerprint, dataset.policy_version, table, out)
+            state = self._state_of(served, dataset, out)
             return store.withdraw(session, dataset, found[0], actor=actor, state=state, why=why)
 
-        return self._decide(slug, lambda served, desk: None, keep)
+        return self._act(slug, lambda served, desk: None, keep)
 
     def dry_run(self, slug: str, changes: dict[str, Any], *, seconds: float = 60.0) -> DryRun:
         """What a change of policy would do; nothing is changed."""

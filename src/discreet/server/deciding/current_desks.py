@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify
 from discreet.server.ledger.database import Database
 from discreet.server.ledger.marks import check_secret
+from discreet.server.ledger.meaning import Meaning
 from discreet.server.ledger.population import axes_of, related, vintages
 from discreet.server.ledger.schema import Dataset, Entry, Kind, Publication, canonical, now
 from discreet.server.showing.margins import names_of, set_of, sets_of
@@ -35,23 +36,37 @@ from discreet.table.table import Table
 
 T = TypeVar("T")
 Thought = TypeVar("Thought")
-NEW_DESK = {Kind.POLICY, Kind.LISTED}
+NEW_DESK = {Kind.POLICY, Kind.LISTED, Kind.CODEBOOK}
 PROBE = 1 << 16  # bytes
 HOPEFUL = 3  # decisions beside the database, before one holds the data set while it is made
+UNACCEPTED = (
+    "what the codebook says of {!r} was changed: nothing new is decided until a custodian accepts "
+    "the change, at the desk or by `discreet ledger accept`. What is published can be read."
+)
 
 
-class _Moved(Exception):
+class Moved(Exception):
     """Another process wrote first."""
 
 
 @dataclass
 class Served:
-    """A data set behind the counter; the desk is that of the head, or not there."""
+    """A data set behind the counter; the desk is that of the head, or not there.
+
+    `meaning` is what its data mean here, `accepted` the hash of what they mean by the ledger;
+    `others` are the vintages that it is judged together with. `waits_for` is the data set whose
+    changed codebook a custodian must accept before anything is decided.
+    """
 
     id: int
     slug: str
     table: Table
     fingerprint: str
+    meaning: Meaning
+    about: Mapping[str, Any] | None = None  # in words, of the same codebook
+    accepted: str | None = None
+    others: tuple[str, ...] = ()
+    waits_for: str | None = None
     desk: Desk | None = None
     head: tuple[int, str] = (0, "")
     at: str = ""  # of the last entry
@@ -72,7 +87,18 @@ class CurrentDesks:
         if self._trouble is not None:
             self._probe()
         last = max((served.at for served in list(self.served.values())), default="")
-        return self._trouble or _set_back(last)
+        return self._trouble or _set_back(last) or self._unaccepted()
+
+    def _unaccepted(self) -> str | None:
+        """Does a custodian have to accept a changed codebook?"""
+        means = {served.slug: served.meaning.hash for served in list(self.served.values())}
+        try:
+            with self.database.read() as session:
+                found = store.accepted(session, [*means])
+        except SQLAlchemyError as error:
+            return str(unready(error))
+        waiting = [slug for slug, accepted in found.items() if accepted != means[slug]]
+        return UNACCEPTED.format(waiting[0]) if waiting else None
 
     def _probe(self) -> None:
         """Can it be written to again?"""
@@ -102,6 +128,15 @@ class CurrentDesks:
         The database is held for the writing only. Where others keep writing first, it is held from
         the start.
         """
+        return self._act(slug, lambda served, desk: think(served, _there(served, desk)), keep)
+
+    def _act(
+        self,
+        slug: str,
+        think: Callable[[Served, Desk | None], Thought],
+        keep: Callable[[Session, Served, Dataset, Thought], T],
+    ) -> T:
+        """The same, also while a custodian must accept a changed codebook: without a desk then."""
         served = self._served(slug)
         with served.lock:
             for _ in range(HOPEFUL):
@@ -112,7 +147,7 @@ class CurrentDesks:
 
                 try:
                     return self._keep(served, write)
-                except _Moved:
+                except Moved:
                     continue
 
             def held(session: Session, dataset: Dataset) -> T:
@@ -121,8 +156,8 @@ class CurrentDesks:
 
             return self._keep(served, held, anew=True)
 
-    def _think(self, served: Served, think: Callable[[Served, Desk], Thought]) -> Thought:
-        desk = self._current(served)
+    def _think(self, served: Served, think: Callable[[Served, Desk | None], Thought]) -> Thought:
+        desk = self._look(served)
         try:
             return think(served, desk)
         except DisclosureError:
@@ -142,14 +177,14 @@ class CurrentDesks:
         def held(session: Session) -> T:
             dataset = session.get_one(Dataset, served.id)
             if not anew and (dataset.head_number, dataset.head_hash) != served.head:
-                raise _Moved
+                raise Moved
             if (said := _set_back(served.at)) is not None:
                 raise Unready(said)
             return write(session, dataset)
 
         try:
             found = self.database.transact(served.id, held)
-        except _Moved:
+        except Moved:
             served.desk = desk  # as good as before: of its head
             raise
         except SQLAlchemyError as error:
@@ -158,11 +193,15 @@ class CurrentDesks:
         self._trouble = None
         if not anew:
             served.desk = desk
-        self._current(served)
+        self._look(served)
         return found
 
     def _current(self, served: Served) -> Desk:
         """The desk of the ledger as it is now."""
+        return _there(served, self._look(served))
+
+    def _look(self, served: Served) -> Desk | None:
+        """The same; none while a custodian must accept a changed codebook."""
         try:
             with self.database.read() as session:
                 return self._caught_up(session, served, session.get_one(Dataset, served.id))
@@ -170,12 +209,19 @@ class CurrentDesks:
             served.desk = None
             raise unready(error) from error
 
-    def _caught_up(self, session: Session, served: Served, dataset: Dataset) -> Desk:
+    def _caught_up(self, session: Session, served: Served, dataset: Dataset) -> Desk | None:
         desk, served.desk = served.desk, None
         head = (dataset.head_number, dataset.head_hash)
         if served.head != head:
             self._check_goes_on(session, served, dataset)
         new = [] if desk is None else store.entries(session, dataset, after=served.head[0])
+        last = store.entry(session, dataset, dataset.head_number)
+        served.head, served.at = head, "" if last is None else last.at
+        served.closed = dataset.closed_at is not None
+        served.accepted = None if last is None else last.meaning
+        served.waits_for = self._waits_for(session, served)
+        if served.waits_for is not None:
+            return None
         if desk is None or any(entry.kind in NEW_DESK for entry in new):
             desk = self._desk_of(session, served, dataset)
         else:
@@ -183,10 +229,19 @@ class CurrentDesks:
             desk.take(set_of(table, entry.margin or ()) for entry in new if entry.table_hash)
             gone = [set_of(table, e.margin or ()) for e in new if e.kind == Kind.REJECTED]
             desk.rejected = (*desk.rejected, *gone)
-        last = store.entry(session, dataset, dataset.head_number)
-        served.head, served.at = head, "" if last is None else last.at
-        served.closed, served.desk = dataset.closed_at is not None, desk
+        served.desk = desk
         return desk
+
+    def _waits_for(self, session: Session, served: Served) -> str | None:
+        """The data set, or the other vintage of it, that means here what nobody has accepted."""
+        if served.meaning.hash != served.accepted:
+            return served.slug
+        others = [] if served.closed else [*served.others]
+        found = store.accepted(session, others) if others else {}
+        for slug, accepted in found.items():
+            if slug in self.served and self.served[slug].meaning.hash != accepted:
+                return slug
+        return None
 
     def _check_goes_on(self, session: Session, served: Served, dataset: Dataset) -> None:
         """The ledger goes through what was seen of it: no older copy took its place."""
@@ -203,7 +258,7 @@ class CurrentDesks:
     def _append(self, session: Session, served: Served, dataset: Dataset, **entry: Any) -> Entry:
         session.flush()
         out = self._out(session, dataset, served.table)
-        state = self._state(served.fingerprint, dataset.policy_version, served.table, out)
+        state = self._state_of(served, dataset, out)
         return store.append(session, dataset, state=state, **entry)
 
     def _publish(
@@ -223,7 +278,7 @@ class CurrentDesks:
             table.margin(names).dense(),
             margin=names,
             actor=actor,
-            state=self._state(served.fingerprint, dataset.policy_version, table, out),
+            state=self._state_of(served, dataset, out),
             **entry,
         )
         return session.get_one(Entry, (dataset.id, publication.entry_number))
@@ -281,10 +336,22 @@ class CurrentDesks:
             if one.variables:
                 yield Vintage(table, out, one)
 
-    def _state(self, fingerprint: str, version: int, table: Table, out: Iterable[int]) -> str:
-        """What is out, of which data, under which policy."""
+    def _state_of(self, served: Served, dataset: Dataset, out: Iterable[int]) -> str:
+        version, meaning = dataset.policy_version, store.meaning_of(dataset)
+        return self._state(served.fingerprint, version, served.table, out, meaning)
+
+    def _state(
+        self,
+        fingerprint: str,
+        version: int,
+        table: Table,
+        out: Iterable[int],
+        meaning: str | None,
+    ) -> str:
+        """What is out, of which data, under which policy and meaning; earlier versions had none."""
         margins = sorted(names_of(table, s) for s in Formula(table.names, tuple(out)).frontier.sets)
         said = {"data": fingerprint, "policy": version, "out": margins}
+        said |= {} if meaning is None else {"meaning": meaning}
         return sha256(canonical(said).encode()).hexdigest()
 
     def _fingerprint(self, table: Table) -> str:
@@ -313,7 +380,8 @@ class CurrentDesks:
         for entry in store.entries(session, dataset):
             if entry.table_hash is not None:
                 out.append(set_of(table, entry.margin or ()))
-            if entry.state != self._state(fingerprint, entry.policy_version, table, out):
+            version, meaning = entry.policy_version, entry.meaning
+            if entry.state != self._state(fingerprint, version, table, out, meaning):
                 raise LedgerError(
                     f"entry {entry.number} of {dataset.slug!r} says another state than the entries "
                     "lead to; run `discreet ledger verify`, and restore the newest backup."
@@ -324,6 +392,12 @@ class CurrentDesks:
                 raise LedgerError(
                     f"the published {'*'.join(publication.margin)} is not that of the data."
                 )
+
+
+def _there(served: Served, desk: Desk | None) -> Desk:
+    if desk is None:
+        raise Unready(UNACCEPTED.format(served.waits_for))
+    return desk
 
 
 def _set_back(last: str) -> str | None:

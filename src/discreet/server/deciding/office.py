@@ -18,10 +18,12 @@ from discreet.decision.answering.relation import Relation, relate
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
-from discreet.server.deciding.current_desks import CurrentDesks, Served
+from discreet.server.deciding.codebooks import Codebooks
+from discreet.server.deciding.current_desks import Served
 from discreet.server.deciding.unready import unready
 from discreet.server.ledger import store
 from discreet.server.ledger.marks import SECRET, keep_secret
+from discreet.server.ledger.meaning import Meaning
 from discreet.server.ledger.population import axes_of, check_new, related, said_of, vintages
 from discreet.server.ledger.schema import Dataset, Kind, Mark, canonical, now
 from discreet.server.showing.margins import lists_of, sets_of
@@ -31,7 +33,7 @@ OPERATOR = "operator"
 TRIES = 5  # to open a vintage while others are still being asked
 
 
-class Office(CurrentDesks):
+class Office(Codebooks):
     """What the operator and custodians do with a data set as a whole."""
 
     def open(
@@ -47,18 +49,22 @@ class Office(CurrentDesks):
         apart: bool = False,
         older_names: Previous | None = None,
         about: Mapping[str, Any] | None = None,
+        meaning: Meaning | None = None,
         actor: str = OPERATOR,
     ) -> Served:
         """Put a table behind the counter; if its ledger is there, go on from where it is.
 
         What is out from the start must pass the gate, together with all that is out of the other
         vintages of the same people; these are closed in the same transaction. `older_names` says
-        what variables and categories of the `previous` vintage became.
+        what variables and categories of the `previous` vintage became. `meaning` is what the data
+        mean, by default all that the table says: if the ledger has another one, nothing is decided
+        until it is accepted.
         """
+        means = Meaning.of(table) if meaning is None else meaning
         try:
             return self._open(
                 table, policy, slug, title, frontier, listed, previous, apart,
-                older_names or Previous(), about, actor,
+                older_names or Previous(), about, means, actor,
             )  # fmt: skip
         except SQLAlchemyError as error:
             raise unready(error) from error
@@ -75,6 +81,7 @@ class Office(CurrentDesks):
         apart: bool,
         older_names: Previous,
         about: Mapping[str, Any] | None,
+        meaning: Meaning,
         actor: str,
     ) -> Served:
         fingerprint = self._fingerprint(table)
@@ -93,14 +100,20 @@ class Office(CurrentDesks):
                 title=title or slug,
                 listed=lists_of(table, sets_of(table, listed)),
                 about=about,
+                meaning=meaning,
                 actor=actor,
             )
-        served = Served(known, slug, table, fingerprint)
+        served = Served(known, slug, table, fingerprint, meaning, about)
         with self.database.read() as session:
             self._check(session, known, table, fingerprint)
             dataset = session.get_one(Dataset, known)
             self._check_previous(session, dataset, previous)
-            self._caught_up(session, served, dataset)
+            served.others = tuple(other.slug for other in vintages(session, dataset))
+            old = dataset.meaning is None
+        if old:  # of an earlier version
+            self._take_over(served, actor)
+        with self.database.read() as session:
+            self._caught_up(session, served, session.get_one(Dataset, known))
             noted = session.get(Mark, SECRET) is not None
         if not noted:  # by an earlier version
             with self.database.write() as session:
@@ -119,6 +132,7 @@ class Office(CurrentDesks):
         apart: bool,
         fingerprint: str,
         slug: str,
+        meaning: Meaning,
         actor: str,
         **terms: Any,
     ) -> int:
@@ -178,11 +192,12 @@ class Office(CurrentDesks):
                     previous=None if previous is None else older[-1].id,
                     actor=actor,
                     note="said to be of other people than other data sets" if apart else None,
-                    state=self._state(fingerprint, 1, table, ()),
+                    state=self._state(fingerprint, 1, table, (), meaning.hash),
+                    meaning=meaning.text,
                     **terms,
                 )
-                self._publish_all(session, Served(dataset.id, slug, table, fingerprint), dataset,
-                                  out, actor)  # fmt: skip
+                served = Served(dataset.id, slug, table, fingerprint, meaning)
+                self._publish_all(session, served, dataset, out, actor)
                 return dataset.id
 
             if (made := self.database.transact(None, begin)) is not None:
@@ -220,6 +235,7 @@ class Office(CurrentDesks):
                 f"the older vintage {previous!r} is not served; serve its data too (--datasets)."
             )
         others = vintages(session, named)
+        self.check_accepted(session, [other.slug for other in (*others, named)])
         for other in others:
             if other.slug not in self.served:
                 raise LedgerError(

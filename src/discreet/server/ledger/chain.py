@@ -20,6 +20,7 @@ from sqlalchemy import Row, Select, Text, select, text, type_coerce
 from sqlalchemy.orm import Session
 
 from discreet.errors import LedgerError
+from discreet.server.ledger.meaning import Meaning
 from discreet.server.ledger.schema import (
     Base,
     Canonical,
@@ -43,7 +44,11 @@ TERMS = (
     "variables",
     "closed_at",
 )
-NEWER = ("about",)  # not said by entries of older ledgers, nor where there is nothing to say
+NEWER = (
+    "about",
+    "meaning",
+)  # not said by entries of older ledgers, nor where there is nothing to say
+TAKEN_OVER = "What the data mean was taken over as it was served then, and not checked."
 GUARDS = {
     "entries_are_not_updated",
     "entries_are_not_deleted",
@@ -68,8 +73,32 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What an entry says of what the data mean: sentences, each for a change; how it came to it."""
+
+    number: int
+    at: str
+    actor: str
+    note: str | None
+    says: tuple[str, ...]
+
+    def __str__(self) -> str:
+        why = f" ({self.note})" if self.note else ""
+        return f"entry {self.number}, {self.at[:10]}, {self.actor}{why}: {' '.join(self.says)}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "entry": self.number,
+            "at": self.at,
+            "actor": self.actor,
+            "note": self.note,
+            "says": list(self.says),
+        }
+
+
+@dataclass(frozen=True)
 class Verified:
-    """How a data set's ledger was found."""
+    """How a data set's ledger was found; `silent` entries do not say what the data meant."""
 
     slug: str
     entries: int
@@ -77,10 +106,21 @@ class Verified:
     head_number: int
     head_hash: str
     problems: tuple[Problem, ...]
+    readings: tuple[Reading, ...] = ()
+    silent: int = 0
 
     @property
     def holds(self) -> bool:
         return not self.problems
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the data meant when, where that changed or was not kept, in words."""
+        said = [str(reading) for reading in self.readings]
+        if self.silent:
+            which = "entry 1 does" if self.silent == 1 else f"entries 1 to {self.silent} do"
+            said.insert(0, f"{which} not say what the data meant: an earlier version wrote that.")
+        return tuple(said)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -90,6 +130,8 @@ class Verified:
             "publications": self.publications,
             "head": f"{self.head_number}:{self.head_hash}",
             "problems": [{"entry": p.number, "what": p.what} for p in self.problems],
+            "readings": [reading.to_json() for reading in self.readings],
+            "silent": self.silent,
         }
 
 
@@ -158,6 +200,8 @@ def verify(session: Session, dataset: Dataset | int, *, head: str | None = None)
         check.dataset["head_number"],
         check.dataset["head_hash"],
         tuple(check.problems),
+        tuple(check.readings),
+        check.silent,
     )
 
 
@@ -191,6 +235,9 @@ class _Check:
         self.granted: dict[int, tuple[str, str]] = {}  # number: margin, table hash
         self.withdrawn: dict[int, tuple[int, str, str]] = {}  # number: by which entry, when, why
         self.variables: list[dict[str, Any]] = []
+        self.meaning: Meaning | None = None  # by the last terms that have it
+        self.readings: list[Reading] = []
+        self.silent = 0
 
     def note(self, what: str, number: int | None = None) -> None:
         self.problems.append(Problem(number, what))
@@ -215,6 +262,7 @@ class _Check:
             before, terms = stored["hash"], stored["terms"] or terms
             heads.add(f"{stored['number']}:{before}")
             self._remember(stored)
+            self._read(stored, number)
         if (self.number, before) != (self.dataset["head_number"], self.dataset["head_hash"]):
             last = self.dataset["head_number"]
             self.note(f"the ledger ends at entry {self.number}; it should at {last}, as it was.")
@@ -246,6 +294,28 @@ class _Check:
             self.granted[stored["number"]] = stored["margin"], stored["table_hash"]
         if stored["kind"] == Kind.WITHDRAWN:
             self.withdrawn[stored["about"]] = stored["number"], stored["at"], stored["note"]
+
+    def _read(self, stored: Mapping[str, Any], number: int) -> None:
+        """Text and hash of what the data mean belong together, and change only by some entries."""
+        try:
+            text = json.loads(stored["terms"] or "{}").get("meaning")
+            if text is not None and (self.meaning is None or text != self.meaning.text):
+                self._change(stored, number, Meaning(str(text)))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            self.note("its text of what the data mean cannot be read.", number)
+        if stored["meaning"] != (None if self.meaning is None else self.meaning.hash):
+            self.note("it has not the hash of what the data mean by the last text.", number)
+        self.silent += self.meaning is None
+
+    def _change(self, stored: Mapping[str, Any], number: int, meaning: Meaning) -> None:
+        before, self.meaning = self.meaning, meaning
+        wanted = Kind.CODEBOOK if before else Kind.OPENED if number == 1 else Kind.TAKEN_OVER
+        if stored["kind"] != wanted:
+            self.note("it changes what the data mean, and is no entry for that.", number)
+        said = before.differences(meaning) if before else (TAKEN_OVER,) * bool(meaning.content)
+        if wanted != Kind.OPENED:
+            by = stored["at"], stored["actor"], stored["note"]
+            self.readings.append(Reading(number, *by, said))
 
     def publications(self) -> None:
         for row in self._rows(Publication, Publication.dataset_id):

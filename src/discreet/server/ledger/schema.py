@@ -31,6 +31,8 @@ class Kind(StrEnum):
     PROPOSED = "proposed"  # new terms, that another custodian must approve
     POLICY = "policy"  # new terms: another policy
     LISTED = "listed"  # new terms: what can be asked for
+    CODEBOOK = "codebook"  # new terms: what the data mean, as a custodian accepted it
+    TAKEN_OVER = "taken_over"  # the same, into the ledger of an earlier version; not checked
     CLOSED = "closed"
 
 
@@ -103,6 +105,7 @@ class Dataset(Base):
     listed: Mapped[list[list[str]] | None] = mapped_column(Canonical)
     variables: Mapped[list[dict[str, Any]]] = mapped_column(Canonical)
     about: Mapped[dict[str, Any] | None] = mapped_column(Canonical, deferred=True)  # in words
+    meaning: Mapped[str | None] = mapped_column(deferred=True)  # of the data, as it was accepted
     previous: Mapped[int | None] = mapped_column(ForeignKey("datasets.id"))  # the older vintage
     closed_at: Mapped[str | None]
     head_number: Mapped[int]
@@ -117,7 +120,8 @@ class Entry(Base):
 
     `about`: the number of the entry that is approved, rejected or withdrawn; `state`: hash of what
     is out after it; `terms`: those of the data set from here on, if they are new; `table_hash`:
-    of what it published; `previous`: hash of the entry before.
+    of what it published; `meaning`: hash of what the data mean, whose text is in the last terms
+    that have it; `previous`: hash of the entry before.
     """
 
     __tablename__ = "entries"
@@ -136,6 +140,7 @@ class Entry(Base):
     state: Mapped[str]
     terms: Mapped[dict[str, Any] | None] = mapped_column(Canonical)
     table_hash: Mapped[str | None]
+    meaning: Mapped[str | None]  # none in what earlier versions wrote
     previous: Mapped[str]
     hash: Mapped[str]
 

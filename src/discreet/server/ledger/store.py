@@ -16,9 +16,17 @@ from sqlalchemy.orm import Session
 from discreet.errors import LedgerError
 from discreet.server.ledger import tallies
 from discreet.server.ledger.chain import START, entry_hash, shape_of, table_hash, terms_of
+from discreet.server.ledger.meaning import hash_of
 from discreet.server.ledger.schema import Dataset, Entry, Kind, Mark, Publication, Use, now
 
-NEW_TERMS = {Kind.OPENED, Kind.POLICY, Kind.LISTED, Kind.CLOSED}
+NEW_TERMS = {
+    Kind.OPENED,
+    Kind.POLICY,
+    Kind.LISTED,
+    Kind.CODEBOOK,
+    Kind.TAKEN_OVER,
+    Kind.CLOSED,
+}
 Ints = NDArray[np.int64]
 
 
@@ -34,6 +42,7 @@ def open_dataset(
     listed: Sequence[Sequence[str]] | None = None,
     previous: int | None = None,
     about: Mapping[str, Any] | None = None,
+    meaning: str | None = None,
     actor: str = "public",
     state: str = "",
     note: str | None = None,
@@ -52,6 +61,7 @@ def open_dataset(
         listed=None if listed is None else [list(margin) for margin in listed],
         variables=[dict(variable) for variable in variables],
         about=None if about is None else dict(about),
+        meaning=meaning,
         previous=previous,
         closed_at=None,
         head_number=0,
@@ -79,8 +89,8 @@ def append(
 ) -> Entry:
     """The next entry, and the new head, of a data set's ledger; `at` is now, unless it is given.
 
-    Change a data set's terms (policy, policy_version, listed, closed_at) before the entry that
-    says so: it keeps them.
+    Change a data set's terms (policy, policy_version, listed, meaning, closed_at) before the entry
+    that says so: it keeps them.
     """
     session.flush()
     session.refresh(dataset, with_for_update=True)
@@ -100,6 +110,7 @@ def append(
         state=state,
         terms=terms_of(session, dataset) if kind in NEW_TERMS else None,
         table_hash=table_hash,
+        meaning=meaning_of(dataset),
         previous=dataset.head_hash,
     )
     entry.hash = entry_hash(entry, dataset.slug)
@@ -181,6 +192,18 @@ def withdraw(
     publication.withdrawn_at, publication.withdrawn_why = entry.at, why
     session.flush()
     return entry
+
+
+def meaning_of(dataset: Dataset) -> str | None:
+    """The hash of what its data mean, as it was accepted last."""
+    return None if dataset.meaning is None else hash_of(dataset.meaning)
+
+
+def accepted(session: Session, slugs: Sequence[str]) -> dict[str, str | None]:
+    """The same of several data sets, by their last entries."""
+    last = (Entry.dataset_id == Dataset.id) & (Entry.number == Dataset.head_number)
+    found = select(Dataset.slug, Entry.meaning).join(Entry, last).where(Dataset.slug.in_(slugs))
+    return {row.slug: row.meaning for row in session.execute(found)}
 
 
 def find_dataset(session: Session, slug: str) -> Dataset | None:
@@ -266,7 +289,19 @@ def proposals(session: Session, dataset: Dataset) -> list[tuple[Entry, dict[str,
     )
     rows = [(entry, json.loads(entry.note or "{}")) for entry in
             session.scalars(found.order_by(Entry.number))]  # fmt: skip
-    return [(entry, said["changes"], said["note"]) for entry, said in rows]
+    return [(entry, said["changes"], said["note"]) for entry, said in rows if "changes" in said]
+
+
+def codebook_proposals(
+    session: Session, dataset: Dataset, *, after: int
+) -> list[tuple[Entry, str]]:
+    """The hashes of what the data are to mean, that custodians proposed after an entry."""
+    found = select(Entry).where(
+        Entry.dataset_id == dataset.id, Entry.kind == Kind.PROPOSED, Entry.number > after
+    )
+    rows = [(entry, json.loads(entry.note or "{}")) for entry in
+            session.scalars(found.order_by(Entry.number))]  # fmt: skip
+    return [(entry, said["codebook"]) for entry, said in rows if "codebook" in said]
 
 
 def mark(session: Session, name: str, value: str) -> None:

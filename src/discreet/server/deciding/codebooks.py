@@ -1,0 +1,148 @@
+"""Codebooks that changed: nothing is decided by another one until a custodian has accepted it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from discreet.decision.answering import gate
+from discreet.decision.answering.desk import Desk
+from discreet.decision.answering.vintage import Vintage
+from discreet.decision.law.policy import Policy
+from discreet.errors import DisclosureError, LedgerError
+from discreet.server.deciding.current_desks import UNACCEPTED, CurrentDesks, Moved, Served
+from discreet.server.ledger import store
+from discreet.server.ledger.meaning import Meaning
+from discreet.server.ledger.population import vintages
+from discreet.server.ledger.schema import Dataset, Entry, Kind, canonical
+from discreet.table.table import Table
+
+Case = tuple[Table, tuple[int, ...], Policy, list[Vintage]]  # for the gate
+
+
+@dataclass(frozen=True)
+class CodebookChange:
+    """What a custodian must accept: the hash of the new meaning, and sentences that say it.
+
+    `proposed`: who accepted it already, where two must.
+    """
+
+    hash: str
+    says: tuple[str, ...]
+    proposed: tuple[str, ...] = ()
+
+
+class Codebooks(CurrentDesks):
+    """What the data mean here and by the ledger, and how the ledger comes to another meaning."""
+
+    def codebook_change(self, slug: str) -> CodebookChange | None:
+        """What is said otherwise of the data than was accepted; None if nothing is."""
+        served = self._served(slug)
+        with self.database.read() as session:
+            dataset = session.get_one(Dataset, served.id)
+            before = Meaning(dataset.meaning or "{}")
+            said = self._said(session, dataset, served.meaning.hash)
+        if before.hash == served.meaning.hash:
+            return None
+        return CodebookChange(
+            served.meaning.hash,
+            before.differences(served.meaning),
+            tuple(one.actor for one in said),
+        )
+
+    def accept(self, slug: str, hash_: str, actor: str, why: str) -> bool:
+        """The data mean from now on what they mean here, if all that is out passes the gate so.
+
+        `hash_` is of the meaning that the custodian has seen. Where two custodians must approve,
+        the first only proposes: False.
+        """
+        if not why.strip():
+            raise DisclosureError("a change of the codebook needs a reason; the ledger keeps it.")
+        if hash_ != self._served(slug).meaning.hash:
+            raise DisclosureError("the codebook is another one by now; look at the change again.")
+
+        def think(served: Served, _: Desk | None) -> tuple[bool, dict[int, str]]:
+            if served.accepted == hash_:
+                raise DisclosureError("the codebook is as it was accepted; nothing is to be done.")
+            with self.database.read() as session:
+                dataset = session.get_one(Dataset, served.id)
+                two = Policy.loads(dataset.policy).server.approvers > 1
+                said = [one.actor for one in self._said(session, dataset, hash_)]
+                if actor in said:
+                    raise DisclosureError("you have accepted it; another custodian must, too.")
+                seconded = not two or bool(said)
+                heads = {d.id: d.head_hash for d in vintages(session, dataset)}
+                cases = self._all_out(session, dataset) if seconded else []
+            for case in cases:
+                _check(*case)
+            return seconded, heads
+
+        def keep(
+            session: Session, served: Served, dataset: Dataset, thought: tuple[bool, dict[int, str]]
+        ) -> bool:
+            seconded, heads = thought
+            if {d.id: d.head_hash for d in vintages(session, dataset)} != heads:
+                raise Moved
+            if seconded:
+                dataset.meaning = served.meaning.text
+                dataset.about = None if served.about is None else dict(served.about)
+                self._append(session, served, dataset, kind=Kind.CODEBOOK, actor=actor, note=why)
+            else:
+                said = canonical({"codebook": hash_, "note": why})
+                self._append(session, served, dataset, kind=Kind.PROPOSED, actor=actor, note=said)
+            return seconded
+
+        return self._act(slug, think, keep)
+
+    def _said(self, session: Session, dataset: Dataset, hash_: str) -> list[Entry]:
+        """Who proposed to accept it, where two custodians must."""
+        since = select(func.max(Entry.number)).where(
+            Entry.dataset_id == dataset.id, Entry.kind.in_([Kind.CODEBOOK, Kind.TAKEN_OVER])
+        )
+        found = store.codebook_proposals(session, dataset, after=session.scalar(since) or 0)
+        return [entry for entry, proposed in found if proposed == hash_]
+
+    def _all_out(self, session: Session, dataset: Dataset) -> list[Case]:
+        """All that is out of the data set and of its vintages that can be asked, for the gate."""
+        wanted = [dataset, *(d for d in vintages(session, dataset) if d.closed_at is None)]
+        others = {d.id: self._others(session, d) for d in wanted}  # raises if one is not served
+        tables = {d.id: self._served(d.slug).table for d in wanted}
+        return [
+            (
+                tables[d.id],
+                self._out(session, d, tables[d.id]),
+                Policy.loads(d.policy),
+                others[d.id],
+            )
+            for d in wanted
+        ]
+
+    def check_accepted(self, session: Session, slugs: Iterable[str]) -> None:
+        """Raise if one of these means here what nobody has accepted."""
+        for slug, accepted in store.accepted(session, [*slugs]).items():
+            if slug in self.served and self.served[slug].meaning.hash != accepted:
+                raise LedgerError(UNACCEPTED.format(slug))
+
+    def _take_over(self, served: Served, actor: str) -> None:
+        """The ledger of an earlier version says from now on what the data mean."""
+
+        def take(session: Session) -> None:
+            dataset = session.get_one(Dataset, served.id)
+            if dataset.meaning is None:
+                dataset.meaning = served.meaning.text
+                self._append(session, served, dataset, kind=Kind.TAKEN_OVER, actor=actor)
+
+        self.database.transact(served.id, take)
+
+
+def _check(table: Table, out: tuple[int, ...], policy: Policy, others: list[Vintage]) -> None:
+    try:
+        gate.check(table, out, policy, others)
+    except gate.NotSafe as error:
+        raise gate.NotSafe(
+            "the change cannot be accepted: by it what is out does not pass the gate. Serve the "
+            f"codebook as it was accepted. {error}"
+        ) from None
