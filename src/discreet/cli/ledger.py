@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli.options import json_option, print_json
+from discreet.cli.options import data_options, json_option, print_json
 from discreet.server.setting_checks import check_names
 
 if TYPE_CHECKING:
@@ -156,6 +156,75 @@ def restore_command(file: str, database: str, as_json: bool) -> None:
         _print(found, trail)
 
 
+@ledger_command.command(
+    "accept",
+    epilog='Example: discreet ledger accept people.csv --codebook new.toml --name "Maria Ebert" '
+    '--reason "Income is asked no more"',
+)
+@data_options
+@click.option("--slug", metavar="NAME", help="The data set's name in addresses; else of DATA.")
+@click.option("--datasets", metavar="FILE", help="TOML: further data sets, as for serve.")
+@click.option("--dataset", metavar="SLUG", help="Accept that of this data set; else of DATA.")
+@click.option("--name", metavar="NAME", help="The custodian who accepts the change.")
+@click.option("--reason", metavar="TEXT", help="Why; the ledger keeps it.")
+@database_option
+@json_option
+@click.pass_context
+def accept_command(
+    ctx: click.Context,
+    /,
+    variables: str | None,
+    impossible: tuple[str, ...],
+    slug: str | None,
+    datasets: str | None,
+    dataset: str | None,
+    name: str | None,
+    reason: str | None,
+    database: str,
+    as_json: bool,
+    **data: Any,
+) -> None:
+    """Accept a changed codebook: what the data mean from now on.
+
+    DATA and codebook are those that the server is started with. Says what changed; with --name and
+    --reason it is accepted, if all that is out passes the policy so. Exit code 1: it is not
+    accepted yet.
+    """
+    from discreet.errors import DataError, DisclosureError
+    from discreet.server.launch import DataSpec, accept_codebook, read_specs, slug_of
+    from discreet.server.people.actors import operator
+    from discreet.server.settings import Settings
+
+    if impossible:
+        raise DataError(
+            f"--impossible {impossible[0]!r} is not for the server; say it in the codebook."
+        )
+    if bool(name and name.strip()) != bool(reason and reason.strip()):
+        raise DisclosureError(
+            "give both, --name and --reason: the ledger keeps who accepted it, and why."
+        )
+    chosen = tuple(one.strip() for one in variables.split(",")) if variables else None
+    spec = DataSpec(slug=slug or slug_of(data["data"]), variables=chosen, **data)
+    specs = [*(read_specs(datasets) if datasets else ()), spec]
+    wanted, actor = dataset or spec.slug, f"{name}, by operator {operator()}"
+    change, done = accept_codebook(Settings(database=database), specs, wanted, actor, reason)
+    said = [] if change is None else list(change.says)
+    if as_json:
+        print_json({"dataset": wanted, "changes": said, "accepted": change is None or done})
+    elif change is None:
+        click.echo(f"The codebook of {wanted} is as it was accepted.")
+    else:
+        for sentence in said:
+            click.echo(sentence)
+        if done:
+            click.echo(f"accepted for {wanted}", err=True)
+        elif reason:
+            click.echo(f"proposed for {wanted}: another custodian must accept it, too", err=True)
+        else:
+            click.echo("not accepted yet: give --name and --reason", err=True)
+    ctx.exit(0 if change is None or done else 1)
+
+
 @ledger_command.command("migrate", epilog="Example: discreet ledger migrate")
 @database_option
 def migrate_command(database: str) -> None:
@@ -204,8 +273,8 @@ def _print(found: list[Verified], trail: VerifiedTrail | None) -> None:
         size = f"{plural(one.entries, 'entry', 'entries')}, {plural(one.publications, 'table')}"
         verdict = Verdict.PASS if one.holds else Verdict.FAIL
         item(console, verdict, f"{one.slug}: {size}", bold=True)
-        for problem in one.problems:
-            say(console, str(problem))
+        for sentence in (*map(str, one.problems), *one.notes):
+            say(console, sentence)
         click.echo(f"  head {one.head_number}:{one.head_hash}")
     if trail is not None and (trail.entries or trail.problems):
         verdict = Verdict.PASS if trail.holds else Verdict.FAIL

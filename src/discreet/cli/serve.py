@@ -52,14 +52,12 @@ def serve_command(
     The public asks for margins, and a ledger remembers. Further settings are read from DISCREET_...
     in the environment; see the docs.
     """
-    import re
     import warnings
-    from pathlib import Path
 
     from discreet.errors import DataError
 
     try:
-        from discreet.server.launch import DataSpec, read_specs, serve
+        from discreet.server.launch import DataSpec, read_specs, serve, slug_of
         from discreet.server.settings import Settings
     except ModuleNotFoundError as error:
         raise DataError(
@@ -75,9 +73,8 @@ def serve_command(
     if http:
         changed["cookies_over_http"] = True
     settings = Settings(**changed)
-    name = slug or re.sub(r"[^a-z0-9]+", "-", Path(data.rpartition(":")[2]).stem.lower()).strip("-")
     spec = DataSpec(
-        slug=name,
+        slug=slug or slug_of(data),
         data=data,
         variables=tuple(v.strip() for v in variables.split(",")) if variables else None,
         set=changes,

@@ -22,18 +22,20 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from discreet.data.codebook import Codebook
-from discreet.data.examples import PREFIX
+from discreet.data.examples import PREFIX, find_example
 from discreet.data.reading import Reading
 from discreet.decision.answering.gate import NotSafe
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, DisclosureError, FormulaError, LedgerError, PolicyError
 from discreet.look.progress import working
 from discreet.look.result import Shown
+from discreet.server.deciding.codebooks import CodebookChange
 from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify_all
 from discreet.server.ledger.database import Database, migrate, open_database
 from discreet.server.ledger.marks import OTHER_SECRET, in_use
+from discreet.server.ledger.meaning import Meaning
 from discreet.server.notices.post import Hook, Mailbox
 from discreet.server.operation.ending import GRACE, stay
 from discreet.server.operation.logs import log
@@ -109,9 +111,27 @@ class DataSpec(Shown):
     def read(self) -> Table:
         return read(self.data, self.how)
 
+    def meaning(self, table: Table) -> Meaning:
+        """What the data mean: what the table and its codebook say."""
+        book = None
+        if self.codebook is not None:
+            book = Codebook.read(self.codebook)
+        elif self.data.startswith(PREFIX):
+            book = find_example(self.data).codebook
+        return Meaning.of(table, book, count=self.count)
+
     def terms(self) -> Policy:
         policy = Policy.read(self.policy) if self.policy else Policy()
         return policy.set(self.set)
+
+
+def slug_of(data: str) -> str:
+    """The name of a data set, made from where its data are.
+
+    >>> slug_of("example:czech"), slug_of("/srv/People 2026.csv")
+    ('czech', 'people-2026')
+    """
+    return re.sub(r"[^a-z0-9]+", "-", Path(data.rpartition(":")[2]).stem.lower()).strip("-")
 
 
 def read_specs(path: str | Path) -> list[DataSpec]:
@@ -159,6 +179,36 @@ def build_services(settings: Settings, specs: Sequence[DataSpec]) -> Services:
         Catalogue(database),
         Accounts(database, hours=settings.session_hours),
     )
+
+
+def accept_codebook(
+    settings: Settings, specs: Sequence[DataSpec], slug: str, actor: str, why: str | None
+) -> tuple[CodebookChange | None, bool]:
+    """What is said otherwise of the data of `slug`, and was it accepted? It is, with a reason.
+
+    As a server does it that is started with these data sets, without a server.
+    """
+    settings = settings.model_copy(update={"secret": SecretStr(_secret(settings))})
+    database = open_database(settings.database)
+    try:
+        counter = Counter(database, settings.secret.get_secret_value().encode())
+        with database.read() as session:
+            known = store.slugs(session)
+        if slug not in known:
+            raise LedgerError(
+                f"there is no data set {slug!r}; there is {', '.join(known) or 'none'}."
+            )
+        for spec in in_order(database, specs):
+            if spec.slug in known:
+                _open(counter, spec)
+        if slug not in counter.served:
+            raise LedgerError(f"the data of {slug!r} are needed, too; name them.")
+        change = counter.codebook_change(slug)
+        if change is None or why is None:
+            return change, False
+        return change, counter.accept(slug, change.hash, actor, why)
+    finally:
+        database.close()
 
 
 def in_order(database: Database, specs: Sequence[DataSpec]) -> list[DataSpec]:
@@ -227,6 +277,9 @@ def serve(
     services = build_services(settings, specs)  # what is new is opened here, once
     for slug in other_terms(services.database, specs):
         log().warning("policy differs", dataset=slug, served_under="the policy of its ledger")
+    for slug in services.counter.served:
+        if services.counter.codebook_change(slug) is not None:
+            log().warning("codebook differs", dataset=slug, until="a custodian accepts the change")
     tell(f"Serving {', '.join(services.counter.served)} at http://{settings.host}:{settings.port}")
     app: FastAPI | str
     if workers == 1:
@@ -287,6 +340,7 @@ def _open(counter: Counter, spec: DataSpec) -> None:
             apart=spec.apart,
             older_names=Codebook.read(spec.codebook).previous if spec.codebook else None,
             about=describe_data(spec.data, spec.codebook, table),
+            meaning=spec.meaning(table),
             actor=f"operator {operator()}",
         )
 

@@ -14,9 +14,11 @@ from discreet.errors import DisclosureError
 from discreet.server.api.replies import Number, Slug, Text
 from discreet.server.api.roles import ONE, Allowed, documented
 from discreet.server.deciding.requests import deciding
+from discreet.server.deciding.unready import Unready
 from discreet.server.guards.errors import Refused
 from discreet.server.services import services_of
 from discreet.server.showing.staff_views import (
+    CodebookView,
     DryRunView,
     LedgerView,
     ListedView,
@@ -26,6 +28,7 @@ from discreet.server.showing.staff_views import (
     SpaceView,
     VerificationView,
     checked_changes,
+    codebook_view,
     dry_run_view,
     ledger_view,
     listed_view,
@@ -60,6 +63,13 @@ class ListedBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     margins: list[list[str]] = Field(max_length=1_000, examples=[[["Race", "Income"]]])
+
+
+class CodebookBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    hash: Annotated[Text, Field(max_length=64)]
+    reason: Annotated[Text, Field(min_length=1, max_length=1_000)]
 
 
 class PolicyBody(DryRunBody):
@@ -160,6 +170,23 @@ def change_policy(request: Request, who: Allowed, slug: Slug, body: PolicyBody) 
     return policy_view(services, slug)
 
 
+@router.get("/codebook", response_model=CodebookView, responses=documented(404))
+def codebook(request: Request, who: Allowed, slug: Slug) -> CodebookView:
+    """Does the codebook say of the data what was accepted, and what not?"""
+    return codebook_view(services_of(request), slug)
+
+
+@router.post("/codebook", response_model=CodebookView, responses=documented(404))
+@deciding
+def accept_codebook(request: Request, who: Allowed, slug: Slug, body: CodebookBody) -> CodebookView:
+    """Accept what it says, if all that is out passes the policy so."""
+    services = services_of(request)
+    services.catalogue.dataset(slug)
+    served(services, slug)
+    _usable(lambda: services.counter.accept(slug, body.hash, who.actor, body.reason))
+    return codebook_view(services, slug)
+
+
 @router.get("/listed", response_model=ListedView, responses=documented(404))
 def listed(request: Request, who: Allowed, slug: Slug) -> ListedView:
     """The largest tables that can be asked for, where the policy is curated."""
@@ -179,8 +206,10 @@ def list_margins(request: Request, who: Allowed, slug: Slug, body: ListedBody) -
 
 
 def _usable(work: Callable[[], T]) -> T:
-    """A policy that does not fit the data is the custodian's mistake."""
+    """A policy or a codebook that does not fit the data is for the custodian to see."""
     try:
         return work()
+    except Unready:
+        raise
     except DisclosureError as error:
         raise Refused(422, "wrong_input", why(error)) from None

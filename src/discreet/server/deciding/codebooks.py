@@ -53,6 +53,13 @@ class Codebooks(CurrentDesks):
             tuple(one.actor for one in said),
         )
 
+    def waits_for(self, slug: str) -> str | None:
+        """The data set whose changed codebook must be accepted before this one is decided on."""
+        served = self._served(slug)
+        with served.lock:
+            self._look(served)
+            return served.waits_for
+
     def accept(self, slug: str, hash_: str, actor: str, why: str) -> bool:
         """The data mean from now on what they mean here, if all that is out passes the gate so.
 

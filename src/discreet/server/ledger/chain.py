@@ -84,16 +84,8 @@ class Reading:
 
     def __str__(self) -> str:
         why = f" ({self.note})" if self.note else ""
-        return f"entry {self.number}, {self.at[:10]}, {self.actor}{why}: {' '.join(self.says)}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "entry": self.number,
-            "at": self.at,
-            "actor": self.actor,
-            "note": self.note,
-            "says": list(self.says),
-        }
+        who = f"account {self.actor}" if self.actor.isdecimal() else self.actor
+        return f"entry {self.number}, {self.at[:10]}, {who}{why}: {' '.join(self.says)}"
 
 
 @dataclass(frozen=True)
@@ -130,8 +122,7 @@ class Verified:
             "publications": self.publications,
             "head": f"{self.head_number}:{self.head_hash}",
             "problems": [{"entry": p.number, "what": p.what} for p in self.problems],
-            "readings": [reading.to_json() for reading in self.readings],
-            "silent": self.silent,
+            "notes": list(self.notes),
         }
 
 

@@ -207,7 +207,8 @@ def _changed_variable(name: str, old: Content, new: Content) -> Iterator[str]:
 
 
 def _role(variable: Content) -> str:
-    return ROLES.get(Role(variable["role"]), variable["role"])
+    role = Role(variable["role"])
+    return ROLES.get(role, role.value)
 
 
 def _sensitive(variable: Content) -> str:

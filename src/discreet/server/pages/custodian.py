@@ -42,6 +42,8 @@ def desks(request: Request, services: Here, who: Staff) -> Response:
             overview,
             overview.slug in services.counter.served,
             len(staff_views.pending_view(services, overview.slug).pending),
+            overview.slug in services.counter.served
+            and services.counter.codebook_change(overview.slug) is not None,
         )
         for overview in services.catalogue.datasets()
     ]
@@ -65,6 +67,10 @@ def _desk(
     status: int = 200,
 ) -> Response:
     """The query space, the risk left and what waits; of the cells, custodians see which."""
+    overview = services.catalogue.dataset(slug)
+    views.served(services, slug)
+    if (other := services.counter.waits_for(slug)) is not None:
+        return RedirectResponse(f"/desk/{other}/codebook", 303)
     decides = who.role == "custodian"
     space = staff_views.space_view(services, slug, cells=decides)
     waiting = staff_views.pending_view(services, slug).pending if decides else []
@@ -73,12 +79,12 @@ def _desk(
         "desk",
         who,
         status=status,
-        dataset=services.catalogue.dataset(slug),
+        dataset=overview,
         space=space,
         totals=totals(space.orders),
         chart=space_bars(space.orders),
         waiting=[_costed(services, slug, one) for one in waiting[:COSTED]] + waiting[COSTED:],
-        people=_people(services),
+        people=people_of(services),
         published=services.catalogue.margins(slug),
         uses=views.statistics_view(services, slug).totals,
         said=said,
@@ -98,7 +104,7 @@ def pending(
     found = [_costed(services, slug, one, LONGER) for one in waiting if one.number == number]
     if not found:
         raise Refused(404, "not_found", f"no request {number} is pending.")
-    return page(request, "pending", who, dataset=overview, one=found[0], people=_people(services))
+    return page(request, "pending", who, dataset=overview, one=found[0], people=people_of(services))
 
 
 @router.post("/desk/{slug}/pending/{number}/approve")
@@ -188,7 +194,7 @@ def _ledger(
         who,
         dataset=overview,
         entries=entries[::-1],
-        people=_people(services),
+        people=people_of(services),
         number=number,
         pages=pages,
         checked=checked,
@@ -218,7 +224,7 @@ def _done(slug: str, what: str) -> Response:
     return RedirectResponse(f"/desk/{slug}?done={what}", 303)
 
 
-def _people(services: Services) -> dict[str, str]:
+def people_of(services: Services) -> dict[str, str]:
     """Names of the actors of a ledger."""
     return {str(user.id): user.name for user in services.accounts.users()} | {
         "public": "the public"

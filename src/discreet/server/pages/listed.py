@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from discreet.errors import DisclosureError
 from discreet.server.deciding.requests import deciding
+from discreet.server.deciding.unready import Unready
 from discreet.server.pages.render import page
 from discreet.server.people.identity import Visitor, needs
 from discreet.server.services import Services, services_of
@@ -47,6 +48,8 @@ def change(
         read = [Formula.parse(line, overview.names, files=False) for line in lines]
         sets = [margin for formula in read for margin in formula.margins]
         services.counter.list_margins(slug, sets, who.actor)
+    except Unready:
+        raise
     except DisclosureError as error:
         return _listed(request, services, who, slug, sent=margins, error=str(error), status=422)
     return RedirectResponse(f"/desk/{slug}/listed?done=listed", 303)

@@ -15,6 +15,7 @@ from discreet.decision.law.policy import Policy
 from discreet.decision.law.policy import sections as every_section
 from discreet.errors import DisclosureError, PolicyError
 from discreet.server.deciding.requests import deciding
+from discreet.server.deciding.unready import Unready
 from discreet.server.guards.errors import Refused
 from discreet.server.pages.charts import space_bars
 from discreet.server.pages.render import page
@@ -113,6 +114,8 @@ def try_policy(
     try:
         wanted = changes(overview.policy, sent)
         run = staff_views.dry_run_view(services, slug, wanted)
+    except Unready:
+        raise
     except DisclosureError as error:
         return _policy(request, who, overview, error=why(error), sent=sent, status=422)
     now = overview.policy.to_dict()
@@ -142,6 +145,8 @@ def change_policy(
         wanted = staff_views.checked_changes(services, slug, changes(overview.policy, sent))
         note = str(sent.get("note", ""))[:1_000]
         version = services.counter.change_policy(slug, wanted, who.actor, note)
+    except Unready:
+        raise
     except DisclosureError as error:
         return _policy(request, who, overview, error=why(error), sent=sent, status=422)
     done = "changed" if version > overview.policy_version else "proposed"

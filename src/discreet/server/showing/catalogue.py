@@ -171,7 +171,7 @@ class Catalogue:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._said: dict[int, Words] = {}  # of data sets, which do not change it
+        self._said: dict[int, tuple[str | None, Words]] = {}  # by what the data sets mean
 
     def datasets(self) -> list[Overview]:
         with self.database.read() as session:
@@ -295,13 +295,15 @@ class Catalogue:
             dataset.closed_at is not None,
             None if older is None else older.slug,
             note_words(policy, map(_policy, before)),
-            self._words(dataset),
+            self._words(session, dataset),
         )
 
-    def _words(self, dataset: Dataset) -> Words:
-        if dataset.id not in self._said:
-            self._said[dataset.id] = Words.of(dataset.about)
-        return self._said[dataset.id]
+    def _words(self, session: Session, dataset: Dataset) -> Words:
+        """They change only with what the data mean."""
+        meaning = store.accepted(session, [dataset.slug]).get(dataset.slug)
+        if dataset.id not in self._said or self._said[dataset.id][0] != meaning:
+            self._said[dataset.id] = meaning, Words.of(dataset.about)
+        return self._said[dataset.id][1]
 
 
 @lru_cache(64)

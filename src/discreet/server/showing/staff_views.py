@@ -52,6 +52,7 @@ class EntryView(View):
     policy_version: int
     state: str
     table_hash: str | None
+    meaning: str | None = Field(description="Hash of what the data mean; none of old entries.")
     previous: str
     hash: str
 
@@ -74,6 +75,17 @@ class VerificationView(View):
     publications: int
     head: str
     problems: list[ProblemView]
+    notes: list[str] = Field(description="What the data meant when, where that changed.")
+
+
+class CodebookView(View):
+    """Does the codebook say of the data what a custodian accepted?"""
+
+    dataset: str
+    accepted: bool
+    hash: str = Field(description="Of what it says; to accept it, send it back.")
+    changes: list[str] = Field(examples=[["Income was sensitive, and is neither."]])
+    proposed: list[str] = Field(description="Who accepted it already, where two must.")
 
 
 class CellView(View):
@@ -185,6 +197,20 @@ def verification_view(services: Services, slug: str) -> VerificationView:
     with services.database.read() as session:
         found: Verified = verify(session, _find(session, slug))
     return VerificationView.model_validate(found.to_json())
+
+
+def codebook_view(services: Services, slug: str) -> CodebookView:
+    """What the codebook says otherwise than was accepted."""
+    services.catalogue.dataset(slug)
+    served(services, slug)
+    change = services.counter.codebook_change(slug)
+    return CodebookView(
+        dataset=slug,
+        accepted=change is None,
+        hash=services.counter.served[slug].meaning.hash,
+        changes=[] if change is None else list(change.says),
+        proposed=[] if change is None else list(change.proposed),
+    )
 
 
 def space_view(services: Services, slug: str, *, cells: bool) -> SpaceView:
