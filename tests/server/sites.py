@@ -45,7 +45,7 @@ class World:
     """A site, its application, and a client for everybody."""
 
     def __init__(self, folder, runner, **settings):
-        url = f"sqlite:///{folder}/site.db"
+        url = settings.pop("database", f"sqlite:///{folder}/site.db")
         migrate(url)
         database = open_database(url)
         self.settings = Settings(

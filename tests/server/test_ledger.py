@@ -20,7 +20,7 @@ from discreet.errors import LedgerError, OutputError
 from discreet.server.ledger.backup import backup, export, export_all, restore
 from discreet.server.ledger.chain import entry_hash, table_hash, verify, verify_all
 from discreet.server.ledger.database import migrate, open_database
-from discreet.server.ledger.schema import ApiKey, Base, Dataset, Entry, Kind, User, now
+from discreet.server.ledger.schema import ApiKey, Base, Dataset, Entry, Kind, User, canonical, now
 from discreet.server.ledger.store import (
     append,
     counts_of,
@@ -41,6 +41,7 @@ VARIABLES = [
     {"name": "Race", "categories": ["white", "black", "chinese"]},
 ]
 COUNTS = np.array([[5, 3, 1], [2, 0, 7]])
+MEANING = canonical({"variables": [v | {"role": "identifying"} for v in VARIABLES]})
 
 
 def open_tract(database, slug="tract", **more):
@@ -53,7 +54,7 @@ def open_tract(database, slug="tract", **more):
             policy="[server]\n",
             variables=VARIABLES,
             frontier=[["Sex", "Race"]],
-            **more,
+            **{"meaning": MEANING} | more,
         ).id
 
 

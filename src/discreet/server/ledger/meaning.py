@@ -118,7 +118,7 @@ class Meaning:
 
 def hash_of(text: str) -> str:
     """SHA-256 of the text of a meaning."""
-    return sha256(text.encode()).hexdigest()
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 # The text
