@@ -106,8 +106,10 @@ def _news(session: Session, dataset: Dataset, entry: Entry) -> Iterator[tuple[Co
     elif entry.kind == Kind.APPROVED and waits:
         yield _content("second", dataset, entry, request, desk), _custodians(but=entry.actor)
     elif entry.kind == Kind.PROPOSED:
-        policy = f"/desk/{dataset.slug}/policy"
-        yield _content("proposed", dataset, entry, None, policy), _custodians(but=entry.actor)
+        codebook = "codebook" in json.loads(entry.note or "{}")
+        event, page = ("codebook", "codebook") if codebook else ("proposed", "policy")
+        at = f"/desk/{dataset.slug}/{page}"
+        yield _content(event, dataset, entry, None, at), _custodians(but=entry.actor)
     elif entry.kind in (Kind.APPROVED, Kind.REJECTED):
         event = "approved" if entry.kind == Kind.APPROVED else "rejected"
         yield _content(event, dataset, entry, request, ticket), _askers(session, dataset, request)

@@ -43,6 +43,7 @@ LETTERS = {
     "waiting": ("A request waits", "A request for a table waits for a custodian."),
     "second": ("A request waits for a second custodian", "One custodian approved it."),
     "proposed": ("A change of the policy is proposed", "Another custodian must approve it."),
+    "codebook": ("A change of the codebook waits", "Another custodian must accept it, too."),
     "approved": ("Your request was approved", "The table is published."),
     "rejected": ("Your request was rejected", "A custodian decided against it."),
 }
