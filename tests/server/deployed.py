@@ -59,14 +59,14 @@ class Process:
     def address(self):
         return f"http://127.0.0.1:{self.port}"
 
-    def wait(self):
-        """Until it is ready."""
+    def wait(self, until="/readyz"):
+        """Until it is ready, or answers at another address."""
         end = time.monotonic() + START
         with httpx.Client(trust_env=False, timeout=5) as http:
             while time.monotonic() < end:
                 assert self.running.poll() is None, self.log.read_text()
                 try:
-                    if http.get(f"{self.address}/readyz").status_code == 200:
+                    if http.get(f"{self.address}{until}").status_code == 200:
                         return
                 except httpx.TransportError:
                     pass
@@ -86,7 +86,13 @@ class Process:
 
 
 @contextmanager
-def serving(folder, *words, command=(sys.executable, "-m", "discreet", "serve"), **settings):
+def serving(
+    folder,
+    *words,
+    command=(sys.executable, "-m", "discreet", "serve"),
+    until="/readyz",
+    **settings,
+):
     """`discreet serve`, ready, on a port of this machine."""
     port, log = free_port(), Path(folder) / "server.log"
     with log.open("a") as file:
@@ -99,7 +105,7 @@ def serving(folder, *words, command=(sys.executable, "-m", "discreet", "serve"),
         )
     process = Process(running, port, log)
     try:
-        process.wait()
+        process.wait(until)
         yield process
     finally:
         process.stop()

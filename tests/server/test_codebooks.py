@@ -4,12 +4,14 @@ import json
 import re
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 
+import httpx
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from pydantic import SecretStr
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from discreet.cli import main
 from discreet.data.hierarchy import Hierarchy
@@ -24,10 +26,12 @@ from discreet.server.launch import DataSpec, build_services, prepare
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import TAKEN_OVER, stored_hash, verify
 from discreet.server.ledger.meaning import Meaning, hash_of
-from discreet.server.ledger.schema import Kind, canonical
+from discreet.server.ledger.schema import Kind, Notice, canonical
+from discreet.server.notices.notices import collect
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
 from discreet.table.table import Table
+from server.deployed import serving
 from server.sites import world
 from server.test_ledger import change
 
@@ -418,7 +422,39 @@ def test_why_it_cannot_be_accepted_is_for_the_custodian_alone(here):
     assert "Ash" not in told.text
 
 
+def test_the_other_custodians_are_told_where_two_must_accept(here):
+    here.site.counter.change_policy("people", {"server.approvers": 2}, "7")
+    collect(here.site.database, mail=False, hook=True, address="http://test", now=datetime.now(UTC))
+    restarted(here)
+    assert not accept(here.site.counter, str(here.users["custodian"]))
+    collect(here.site.database, mail=False, hook=True, address="http://test", now=datetime.now(UTC))
+    with here.site.database.read() as session:
+        (notice,) = session.scalars(select(Notice))
+    assert notice.content["event"] == "codebook"
+    assert notice.content["address"] == "http://test/desk/people/codebook"
+
+
 # By the command line
+
+
+def test_a_started_server_waits_and_its_journal_holds_no_cell(tmp_path):
+    data, book = tmp_path / "people.csv", tmp_path / "book.toml"
+    frame = PEOPLE.to_frame(zeros=True)
+    frame.rename(columns={frame.columns[-1]: "n"}).to_csv(data, index=False)
+    words = [data, "--count", "n", "--codebook", book]
+    words += [word for key, value in RULES.items() for word in ("--set", f"{key}={value}")]
+    settings = {"database": f"sqlite:///{tmp_path}/people.db", "secret": "of these tests"}
+    for role in ("sensitive", "neither"):
+        book.write_text(f'[variables.Ill]\nrole = "{role}"\n')
+        with serving(tmp_path, *words, until="/healthz", **settings) as process:
+            at = f"http://127.0.0.1:{process.port}"
+            ready = httpx.get(f"{at}/readyz").status_code
+            assert httpx.get(f"{at}/api/v1/datasets/people/tables/Ill").status_code == 200
+            assert process.stop()
+            journal = process.log.read_text()
+        assert ready == (200 if role == "sensitive" else 503)
+        assert ("codebook differs" in journal) == (role == "neither")
+        assert not re.search("Ash|lung|sensitive", journal)
 
 
 def test_the_operator_accepts_by_the_command_line(tmp_path, new_url, monkeypatch):

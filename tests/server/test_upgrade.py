@@ -15,7 +15,7 @@ from discreet.errors import LedgerError
 from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.backup import backup, export_all, restore
-from discreet.server.ledger.chain import verify_all
+from discreet.server.ledger.chain import TAKEN_OVER, verify_all
 from discreet.server.ledger.database import migrate, open_database
 from discreet.server.ledger.trail import verify_trail
 from discreet.server.people.accounts import Accounts
@@ -127,6 +127,28 @@ def test_the_server_goes_on_from_it(upgraded):
         assert all(one.holds for one in verify_all(session))
 
 
+def test_what_the_data_mean_is_taken_over_once_and_said(old, upgraded):
+    """The entries before do not say it; they stay as they were, byte for byte."""
+    before = said(old)
+    with upgraded.read() as session:
+        found = verify_all(session)
+        assert all(entry.meaning is None for d in store.datasets(session)
+                   for entry in store.entries(session, d))  # fmt: skip
+    assert {one.slug: one.silent for one in found} == LEDGERS
+    for _ in range(2):
+        counter_of(upgraded)
+    with upgraded.read() as session:
+        for dataset in store.datasets(session):
+            *kept, taken = store.entries(session, dataset)
+            hashes = [row[-1] for row in before if row[0] == dataset.slug]
+            assert [entry.hash for entry in kept] == hashes
+            assert (taken.kind, taken.terms["meaning"]) == ("taken_over", dataset.meaning)
+        for one in verify_all(session):
+            assert one.holds
+            assert one.notes[0].startswith(f"entries 1 to {LEDGERS[one.slug]} do not say what")
+            assert one.notes[1].endswith(TAKEN_OVER)
+
+
 def test_the_vintages_are_remembered(upgraded):
     """The old release took them from the command line; the new one from its ledger."""
     counter = Counter(upgraded, SECRET.encode())
@@ -184,4 +206,7 @@ def test_the_steps_of_the_runbook(old, tmp_path):
     words = ("example:tract", "--slug", "tract", "--datasets", specs)
     with serving(tmp_path, *words, database=url, secret=SECRET) as process:
         assert process.stop(), process.log.read_text()
-    assert "✓ PASS" in discreet("ledger", "verify", database=url)
+    told = " ".join(discreet("ledger", "verify", database=url).split())
+    assert "✓ PASS" in told
+    assert "do not say what the data meant: an earlier version wrote that." in told
+    assert TAKEN_OVER in told
