@@ -264,6 +264,28 @@ def test_an_older_vintage_with_another_codebook_stops_the_newer(database):
         accept(alone, slug="v1")
 
 
+def test_a_decision_does_not_outlive_the_codebook_of_another_vintage(database, monkeypatch):
+    """Between thinking and keeping, another worker learns that the older vintage means more."""
+    later = replace(table(), counts=PEOPLE.counts + 20)
+    old, new = Counter(database, SECRET), Counter(database, SECRET)
+    for counter, role in ((old, Role.SENSITIVE), (new, Role.NEITHER)):
+        counter.open(table(role), policy(), slug="v1")
+        counter.open(later, policy(), slug="v2", previous="v1")
+    think = old._think
+
+    def slowly(served, work):
+        thought = think(served, work)
+        if new.codebook_change("v1") is not None:
+            assert accept(new, slug="v1")
+        return thought
+
+    monkeypatch.setattr(old, "_think", slowly)
+    before = len(entries(database, "v2"))
+    with pytest.raises(Unready, match=f"'v1' was changed: .*{BLOCKED}"):
+        old.request("v2", ["Town"])
+    assert len(entries(database, "v2")) == before
+
+
 def test_words_and_levels_come_with_an_accepted_codebook(database):
     """What the codebook merges is shown, and judged, from the acceptance on."""
     rules = policy(attribute__check=False)

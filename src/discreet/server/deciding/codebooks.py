@@ -14,6 +14,7 @@ from discreet.decision.answering.vintage import Vintage
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
 from discreet.server.deciding.current_desks import UNACCEPTED, CurrentDesks, Moved, Served
+from discreet.server.deciding.unready import Unready
 from discreet.server.ledger import store
 from discreet.server.ledger.meaning import Meaning
 from discreet.server.ledger.population import vintages
@@ -102,7 +103,12 @@ class Codebooks(CurrentDesks):
                 self._append(session, served, dataset, kind=Kind.PROPOSED, actor=actor, note=said)
             return seconded
 
-        return self._act(slug, think, keep)
+        try:
+            return self._act(slug, think, keep)
+        except Moved:  # other vintages are decided on again and again
+            raise Unready(
+                "so much is asked of these data that it cannot be accepted now."
+            ) from None
 
     def _said(self, session: Session, dataset: Dataset, hash_: str) -> list[Entry]:
         """Who proposed to accept it, where two custodians must."""
@@ -129,9 +135,8 @@ class Codebooks(CurrentDesks):
 
     def check_accepted(self, session: Session, slugs: Iterable[str]) -> None:
         """Raise if one of these means here what nobody has accepted."""
-        for slug, accepted in store.accepted(session, [*slugs]).items():
-            if slug in self.served and self.served[slug].meaning.hash != accepted:
-                raise LedgerError(UNACCEPTED.format(slug))
+        if (slug := self._changed(session, slugs)) is not None:
+            raise LedgerError(UNACCEPTED.format(slug))
 
     def _take_over(self, served: Served, actor: str) -> None:
         """The ledger of an earlier version says from now on what the data mean."""

@@ -156,7 +156,7 @@ class Counter(Office):
         """What was stated that nobody can have; not what was found in the data."""
         served = self._served(slug)
         with self.database.read() as session:
-            if store.accepted(session, [slug])[slug] != served.meaning.hash:
+            if self._changed(session, [slug]) is not None:
                 raise Unready(UNACCEPTED.format(slug))
         return served.table.impossible
 

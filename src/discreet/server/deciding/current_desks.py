@@ -91,14 +91,20 @@ class CurrentDesks:
 
     def _unaccepted(self) -> str | None:
         """Does a custodian have to accept a changed codebook?"""
-        means = {served.slug: served.meaning.hash for served in list(self.served.values())}
         try:
             with self.database.read() as session:
-                found = store.accepted(session, [*means])
+                slug = self._changed(session, [*self.served])
         except SQLAlchemyError as error:
             return str(unready(error))
-        waiting = [slug for slug, accepted in found.items() if accepted != means[slug]]
-        return UNACCEPTED.format(waiting[0]) if waiting else None
+        return None if slug is None else UNACCEPTED.format(slug)
+
+    def _changed(self, session: Session, slugs: Iterable[str]) -> str | None:
+        """The first of some data sets that means here what nobody has accepted."""
+        here = [slug for slug in slugs if slug in self.served]
+        for slug, accepted in store.accepted(session, here).items() if here else ():
+            if self.served[slug].meaning.hash != accepted:
+                return slug
+        return None
 
     def _probe(self) -> None:
         """Can it be written to again?"""
@@ -178,6 +184,8 @@ class CurrentDesks:
             dataset = session.get_one(Dataset, served.id)
             if not anew and (dataset.head_number, dataset.head_hash) != served.head:
                 raise Moved
+            if not anew and desk is not None and self._waits_for(session, served) is not None:
+                raise Moved  # meanwhile another codebook of another vintage was accepted
             if (said := _set_back(served.at)) is not None:
                 raise Unready(said)
             return write(session, dataset)
@@ -236,12 +244,7 @@ class CurrentDesks:
         """The data set, or the other vintage of it, that means here what nobody has accepted."""
         if served.meaning.hash != served.accepted:
             return served.slug
-        others = [] if served.closed else [*served.others]
-        found = store.accepted(session, others) if others else {}
-        for slug, accepted in found.items():
-            if slug in self.served and self.served[slug].meaning.hash != accepted:
-                return slug
-        return None
+        return None if served.closed else self._changed(session, served.others)
 
     def _check_goes_on(self, session: Session, served: Served, dataset: Dataset) -> None:
         """The ledger goes through what was seen of it: no older copy took its place."""
