@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from browser.live import PHONE, log_in
 from server.axe import axe_script, violations
 
-DESK = ("", "/policy", "/ledger", "/refusals", "/listed")
+DESK = ("", "/policy", "/ledger", "/refusals", "/listed", "/codebook")
 OFFICE = ("/desk", "/desk/users", "/desk/trail", "/account", "/account/second-factor")
 
 

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from browser.live import PASSWORD, PHONE, log_in, overflow, pick, says
 
-TABS = ("", "/policy", "/ledger", "/listed", "/refusals")
+TABS = ("", "/policy", "/ledger", "/listed", "/codebook", "/refusals")
 
 
 def ask(visits, slug, names):

@@ -65,6 +65,7 @@ DESK = [
     "/desk/czech/ledger",
     "/desk/czech/refusals",
     "/desk/czech/listed",
+    "/desk/czech/codebook",
     "/desk/users",
     "/desk/trail",
 ]
@@ -74,6 +75,7 @@ AUDITED = {
     "/desk/czech/policy",
     "/desk/czech/ledger",
     "/desk/czech/listed",
+    "/desk/czech/codebook",
     "/desk/trail",
 }
 
