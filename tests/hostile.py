@@ -32,6 +32,7 @@ NOBODY = r"classif(y|ies) nobody|would be released as"
 NO_COUNT = r"counts are whole numbers|separator of thousands"
 TWICE = r"add its rows up first"
 NESTED = r"is said to lie within"
+NAMED_NEST = r"'Town' is said to lie within"  # of columns that are named
 
 
 class Hostile(NamedTuple):
@@ -44,6 +45,7 @@ class Hostile(NamedTuple):
     options: tuple[str, ...] = ()
     codebook: str = ""
     labels: dict | None = None  # of codes, as files of SPSS have them
+    names: tuple[str, str] | None = None  # two that a door names, if others than the usual ones
 
     @property
     def with_people(self):
@@ -58,6 +60,8 @@ class Hostile(NamedTuple):
     @property
     def columns(self):
         """Two that a door can name."""
+        if self.names:
+            return self.names
         line = self.content.splitlines()[0]
         names = [name.strip(' "') for name in re.split("[,;\t]", line)]
         return ("Sex", "Town") if "Sex" in names and "Town" in names else tuple(names[:2])
@@ -276,6 +280,10 @@ FILES: dict[str, Hostile] = {
         codebook='[variables.Town]\nwithin = "County"\n',
     ),
 }
+
+FILES["counties that share towns"] = FILES["towns in two counties"]._replace(
+    asks=NAMED_NEST, names=("Town", "County")
+)
 
 CELLS_SAID = ("--count", "n")
 FILES |= {

@@ -24,6 +24,7 @@ from hostile import (
     COUNT,
     CROSSTAB,
     FILES,
+    NAMED_NEST,
     NESTED,
     NO_COUNT,
     NOBODY,
@@ -35,9 +36,10 @@ from hostile import (
 
 PEOPLE = {COUNT, CROSSTAB, SHARES, BELOW, TOTALS, CODED}  # what is asked where people are taken
 CELLS = {SUMS, NO_COUNT, BELOW, TWICE}  # and where cells are taken, too
-ALL = PEOPLE | CELLS | {NOBODY, NESTED}
+ALL = PEOPLE | CELLS | {NOBODY, NESTED, NAMED_NEST}
 
 NAMED = ALL - {NOBODY, NESTED}  # columns are named: what else there is, is not looked at
+FILE = PEOPLE | {NOBODY, NESTED, NAMED_NEST}  # records that are masked
 # the arguments of a command, and the guards that it has
 COMMANDS = {
     "assess --release": ("assess {data} --release {a}*{b}", ALL),
@@ -45,9 +47,9 @@ COMMANDS = {
     "mask --tables": ("mask {data} --tables {tables}", NAMED),
     "mask --release": ("mask {data} --release {a}*{b} --method round", NAMED),
     "mask of records": (
-        "mask {data} --method sample --with share=0.5 --keys {a},{b}", PEOPLE | {NOBODY}
+        "mask {data} --method sample --with share=0.5 --keys {a},{b}", FILE
     ),
-    "compare of records": ("compare {data} --masks {masks}", PEOPLE | {NOBODY}),
+    "compare of records": ("compare {data} --masks {masks}", FILE),
     "compare of a table": ("compare {data} --masks {of_table}", ALL),
     "bounds": ("bounds {data} --release {a}*{b}", ALL),
     "count": ("count {data} --release {a}*{b}", ALL),
@@ -71,7 +73,7 @@ COMMANDS = {
     "identify, the released": (
         "identify --source {right} --released {data} --intruder {intruder}", PEOPLE
     ),
-    "check --against": ("check {folder} --against {data}", NAMED),
+    "check --against": ("check {folder} --against {data}", NAMED - {NAMED_NEST}),
     "look": ("look {data} --json", ALL),
 }  # fmt: skip
 
@@ -80,7 +82,7 @@ COMMANDS = {
 FUNCTIONS = {
     "load": (lambda d, a, b, **how: dc.load(d, **how), ALL),
     "Microdata.read": (
-        lambda d, a, b, **how: dc.Microdata.read(d, **how).table(), PEOPLE | {NOBODY, NESTED}
+        lambda d, a, b, **how: dc.Microdata.read(d, **how).table(), FILE
     ),
     "Table.read": (lambda d, a, b, **how: dc.Table.read(d, **how), CELLS | {NOBODY}),
     "describe": (lambda d, a, b, **how: _raised(dc.describe(d, **how)), ALL),
@@ -94,10 +96,10 @@ FUNCTIONS = {
     "special_uniques": (
         lambda d, a, b, **how: dc.anonymity.special_uniques(d, [a, b], **how), NAMED
     ),
-    "read_file": (lambda d, a, b, **how: dc.files.read_file(d, **how), PEOPLE | {NOBODY}),
+    "read_file": (lambda d, a, b, **how: dc.files.read_file(d, **how), FILE),
     "compare": (
         lambda d, a, b, **how: dc.compare(d, {"keys": [a], "masks": [SAMPLE]}, **how),
-        PEOPLE | {NOBODY},
+        FILE,
     ),
     "read_records": (
         lambda d, a, b, **how: dc.linkage.read_records(d, _right(a, b), _exact(a, b), **how),

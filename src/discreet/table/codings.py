@@ -238,6 +238,20 @@ def _supposed(codings: Iterable[Coding]) -> set[Combination]:
     return {c for coding in codings if coding.taken for c in coding.combinations}
 
 
+def check_nestings(
+    variables: Sequence[Variable], codes: Codes, counts: Counts, book: Codebook
+) -> None:
+    """Refuse counted records of which a category lies in two of the column that it is said to lie
+    within.
+    """
+    names = [variable.name for variable in variables]
+    for i, name in enumerate(names):
+        for outer in _around(name, names, book):
+            j = names.index(outer)
+            for _ in nested(variables[i], variables[j], codes[:, [i, j]], counts):
+                pass
+
+
 def nested(
     inner: Variable, outer: Variable, codes: Codes, counts: Counts
 ) -> Iterator[Mapping[str, object]]:

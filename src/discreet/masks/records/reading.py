@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
-from discreet.data.codebook import MISSING
+from discreet.data.codebook import MISSING, Missing
+from discreet.data.count import count_records
 from discreet.data.encode import called, check_alike
 from discreet.data.reading import PEOPLE, How, Reading
 from discreet.data.roles import check_released
@@ -13,6 +15,7 @@ from discreet.data.source import engine_errors
 from discreet.data.totals import check_totals
 from discreet.errors import DataError
 from discreet.masks.records.file import RecordFile
+from discreet.table.codings import check_nestings
 
 TAKES = tuple(name for name in PEOPLE if name != "bands")
 
@@ -62,6 +65,11 @@ def read_file(
             check_alike(name, texts, book, source.name)
         else:
             check_alike(name, [v for v in values if isinstance(v, str)], book, source.name)
+    outer = {entry.within for entry in book.entries.values()}
+    tied = [name for name in chosen if name in outer or book.entry(name).within]
+    if len(tied) > 1:
+        cells = count_records(source, tied, replace(book, missing=Missing.CATEGORY))
+        check_nestings(cells.variables, cells.codes, cells.counts, book)
     hierarchies = {
         name: entry.hierarchy
         for name, entry in book.entries.items()

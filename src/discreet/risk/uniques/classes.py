@@ -21,6 +21,7 @@ from discreet.data.source import Source
 from discreet.data.totals import check_people
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
+from discreet.table.codings import check_nestings
 from discreet.table.keys import keys as cell_keys
 from discreet.table.load import read
 from discreet.table.microdata import Microdata
@@ -190,6 +191,7 @@ def key_classes(
         return _told_apart(KeyClasses(plain, rule, source=source, codebook=book))
     found = group_records(source, columns, book, weights, as_checkpoint(checkpoint))
     check_people(found.variables, totals, source.name)
+    check_nestings(found.variables, found.codes, found.counts, book)
     return _told_apart(_classes(found, book, rule, source))
 
 
