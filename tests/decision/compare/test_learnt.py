@@ -297,3 +297,16 @@ def test_questions_that_only_some_were_asked_give_back_who_they_are():
     found = tried(data, mask, keys=["town", "sex", "age"]).tried[0]
     plain = tried(data, {"method": "sample", "share": 1.0}, keys=["town", "sex", "age"]).tried[0]
     assert found.risks["identified"] == pytest.approx(plain.risks["identified"], abs=0.02)
+
+
+@pytest.mark.parametrize(("formula", "low", "high"), [("a*b*c*ill", 0.06, 1), ("a + b", 0, 0.02)])
+def test_where_nearly_every_combination_is_somebodys(formula, low, high):
+    """96 combinations of 300 people: hardly any is left that nobody has, to compare with."""
+    rng = np.random.default_rng(1)
+    kinds = {"a": [*"abcdefgh"], "b": [*"pqrs"], "c": [*"xyz"], "ill": ["no", "yes"]}
+    data = pd.DataFrame({name: rng.choice(some, 300) for name, some in kinds.items()})
+    whole = {"method": "sample", "share": 1.0}
+    found = tried(data, whole, synthetic(formula, 20), keys=["a", "b", "c"])
+    own, made = found.tried[0].risks["identified"], found.tried[1]
+    assert low <= made.risks["identified"] <= min(high, own)
+    assert high < 1 or made.risks["identified"] + made.error > 0.9 * own

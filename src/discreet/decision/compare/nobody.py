@@ -4,7 +4,9 @@ A synthetic record that shows a rare combination of the keys says that somebody 
 combinations are the replicated uniques of Raab, Nowok & Dibben (2024). Some would be shown of
 nobody, too. How many is seen from combinations that nobody has and that are as probable by a tree
 of pairs of keys (Chow & Liu 1968), fitted without the person. If they are shown as often, the file
-says nothing of who has one; what people's combinations are shown more often counts as links.
+says nothing of who has one; what people's combinations are shown more often counts as links. Where
+hardly any combination is left that nobody has, those that too many have to be linked are compared,
+too: whatever says more of the two counts.
 """
 
 from __future__ import annotations
@@ -72,8 +74,17 @@ def of_nobody(
     linked, beside = (
         (many >= 1) & (many * (act - SLACK) <= 1) for many in (few, np.floor(shown * each + 0.5))
     )
-    chance = _by_chance(tree.alone / each, each, act)
-    over, error = _excess(tree.alone, linked, chance, tree.expected(empty), beside)
+    alone, chance = tree.alone, _by_chance(tree.alone / each, each, act)
+    nobodies = tree.expected(empty)
+    over, error = _excess(alone, linked, chance, nobodies, beside)
+    rare = alike * (act - SLACK) <= 1
+    often = np.flatnonzero(~rare)[np.unique(mine[~rare], return_index=True)[1]]  # one of each
+    more, its = _excess(
+        alone[rare], linked[rare], chance[rare],
+        np.concatenate([nobodies, alone[often]]), np.concatenate([beside, linked[often]]),
+    )  # fmt: skip
+    error[rare] = np.where(more > over[rare], its, error[rare])
+    over[rare] = np.maximum(over[rare], more)
     right = linked / alike * over
     return Disclosed(
         right, linked, (few >= 1) / alike * over, told, stated, error=float((error / alike).mean())
@@ -177,7 +188,7 @@ def _by_chance(mean: Floats, each: float, act: float) -> Floats:
 def _excess(
     expected: Floats, linked: Bools, chance: Floats, beside: Floats, shown: Bools
 ) -> tuple[Floats, Floats]:
-    """Of people, and of combinations of nobody that are as probable: the share of the links of the
+    """Of rare people, and of other combinations that are as probable: the share of the links of the
     first that the second do not explain. `chance` counts as one more of the second. What lies
     within chance is no such share, but the other number: how much higher the share of links may be.
     """
