@@ -331,3 +331,18 @@ def test_sums_below_two_tables_that_no_third_joins():
     assert judge_batch(records, sheets[1:], policy).together.verdict is PASS
     assert judge_batch(records, sheets, policy).together.verdict is FAIL
     assert mask(records, sheets, policy).hidden > 0
+
+
+@pytest.mark.parametrize("holding", [None, "Owner"])
+def test_merged_sums_guard_who_is_in_the_original_cells(holding):
+    """North is two firms with 2,000 in Ash and four with 169 in Birch: Ash has 2,169 at most."""
+    values = {"A": [1000.0] * 2, "B": [40.0, 45.0, 41.0, 43.0], "C": [300.0] * 5, "D": [500.0] * 6}
+    frame = pd.DataFrame([(town, v) for town, own in values.items() for v in own])
+    frame = frame.set_axis(["Town", "V"], axis=1).assign(Owner=range(17))
+    groups = {"A": "North", "B": "North", "C": "South", "D": "South"}
+    measure = Measure("V", holding=holding)
+    records = read(frame, [measure], {"Town": {"hierarchy": groups, "role": "identifying"}})
+    for reach, cells in ((8.0, 3), (10.0, 1)):
+        policy = Policy.of({"contributors.p": 0, "contributors.range": reach})
+        made = mask(records, [sheet(records, "Town", measure=measure)], policy, method="merge")
+        assert (made.verdict, made.shown()[0][1].size) == (PASS, cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -40,24 +40,36 @@ class SheetCase:
     """Sheets of one measure, their cells, and what the policy demands of them.
 
     `spared` are rows and fine cells that cannot be kept from who is alone in other cells.
+    `detail` are sheets before their lines were merged, whose cells are guarded, too.
     """
 
     records: Records
     cells: Contributions
     policy: Policy
     spared: frozenset[int] = frozenset()
+    detail: tuple[Sheet, ...] = ()
 
     @classmethod
     def of(
-        cls, records: Records, sheets: Sequence[Sheet], measure: Measure, policy: Policy
+        cls,
+        records: Records,
+        sheets: Sequence[Sheet],
+        measure: Measure,
+        policy: Policy,
+        detail: Sequence[Sheet] = (),
     ) -> SheetCase:
-        """With sheets to watch: those who can be identified in parts that tell more of them."""
+        """With sheets to watch: those who can be identified in parts that tell more of them, and,
+        of sums, those in `detail`.
+        """
         check_asked(measure, policy)
-        system = System.of(sheets, impossible=records.impossible)
         sums = measure.value is not None
+        if sums:
+            sheets = [*sheets, *(replace(one, status=Status.WATCHED) for one in detail)]
+        system = System.of(sheets, impossible=records.impossible)
         if watched := _watched(system, sums, policy.contributors.alone and sums):
             system = System.of([*sheets, *watched], impossible=records.impossible)
-        return cls(records, Contributions.of(system, records, measure), policy)
+        cells = Contributions.of(system, records, measure)
+        return cls(records, cells, policy, detail=tuple(detail))
 
     @property
     def system(self) -> System:

@@ -68,7 +68,7 @@ class Work:
         return cls(known, records, found, sheets, policy, out, effort, clock)
 
     def case(self, sheets: Sequence[Sheet], measure: Measure) -> SheetCase:
-        case = SheetCase.of(self.records, sheets, measure, self.policy)
+        case = SheetCase.of(self.records, sheets, measure, self.policy, self.detail)
         check_out(case, self.out)
         return case
 
@@ -101,7 +101,7 @@ class Work:
         reasons: list[Reason] = []
         for found in ((), *known):
             records = supposing(self.stated, found)
-            own = SheetCase.of(records, sheets, case.cells.measure, self.policy)
+            own = SheetCase.of(records, sheets, case.cells.measure, self.policy, self.detail)
             own = dataclasses.replace(own, spared=_moved_rows(case, own))
             looks = [] if found else self.looks
             work = dataclasses.replace(self, records=records, looks=looks)

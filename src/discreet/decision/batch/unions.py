@@ -29,7 +29,7 @@ def with_unions(case: SheetCase, printed: Printed) -> tuple[SheetCase, Printed]:
         return case, printed
     found = [dataclasses.replace(one, name=f"union {i}") for i, one in enumerate(found, 1)]
     measure, policy = case.cells.measure, case.policy
-    other = SheetCase.of(case.records, [*real, *found], measure, policy)
+    other = SheetCase.of(case.records, [*real, *found], measure, policy, case.detail)
     lower, upper = np.zeros(other.cells.printed), np.full(other.cells.printed, np.inf)
     places = dict(zip(other.system.sheets, other.system.places, strict=True))
     spared: set[int] = set()
