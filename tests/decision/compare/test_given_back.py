@@ -53,7 +53,11 @@ def test_how_a_value_is_written_tells_nothing(tmp_path, yes, no, kind):
     path = tmp_path / f"people.{kind}"
     data.to_csv(path, index=False) if kind == "csv" else data.to_parquet(path)
     for given in (data, path, RecordFile(data)):
-        found = compared(given, PRAM, ["sex", "town"], ["ill"])
+        try:
+            found = compared(given, PRAM, ["sex", "town"], ["ill"])
+        except dc.DisclosureError as error:
+            assert "differ only by" in str(error)
+            continue
         made = found.data("pram").data["code"]
         assert made.map(repr, na_action=None).nunique() == 2
 
@@ -285,3 +289,67 @@ def test_some_values_tell_what_others_do_not(shown):
     found = compared(data, PRAM, ["sex", "town"], ["ill"]).tried[0]
     assert found.risks["attribute"] == 0
     assert "gives" not in str(found.said)
+
+
+THREE = PRAM | {"matrix": {"ill": {a: dict.fromkeys(["flu", "hiv", "no"], 1 / 3) for a in
+                                   ("flu", "hiv", "no")}}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda d: d["x"] * d["z"] > 0,
+        lambda d: d["x"] > 0.5,
+        lambda d: (d["p"] == "1") & (d["q"] == "1"),
+        lambda d: (d["p"] == "1") & (d["x"] > 0),
+    ],
+    ids=["the sign of a product", "one number", "two categories", "a category and a number"],
+)
+def test_two_columns_tell_one_class_of_three(rule):
+    """Whom the rule names, and nobody else, has hiv for sure: so have all women of one town."""
+    rng = np.random.default_rng(2)
+    data = patients(600).drop(columns="ill")
+    data["x"], data["z"] = (rng.normal(size=600).round(2) for _ in "xz")
+    data["p"], data["q"] = (rng.choice([*"01"], 600) for _ in "pq")
+    data.loc[(data["town"] == "a") & (data["sex"] == "f"), ["x", "z", "p", "q"]] = [1, 1, "1", "1"]
+    data["ill"] = np.where(rule(data), "hiv", rng.choice(["no", "flu"], 600))
+    columns = ["x", "z", "p", "q"]
+    found = compared(data, THREE, ["sex", "town"], ["ill"]).tried[0]
+    assert found.risks["attribute"] > 0.05
+    data[columns] = data[columns].sample(frac=1, random_state=1).to_numpy()
+    found = compared(data, THREE, ["sex", "town"], ["ill"]).tried[0]
+    assert found.risks["attribute"] == 0
+    assert "gives" not in str(found.said)
+
+
+@pytest.mark.parametrize("rule", ["of one town", "of one town and sex", "where others are, too"])
+def test_some_values_tell_some_of_a_masked_key(rule):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"town": rng.choice([*"abcdefghijkl"], 240)})
+    data["sex"], data["job"] = rng.choice([*"fm"], 240), rng.choice([*"pqrst"], 240)
+    stays = {a: dict.fromkeys(sorted(set(data["town"])), 1 / 12) for a in set(data["town"])}
+    mask = {"method": "pram", "columns": ["town"], "matrix": {"town": stays}}
+    keys, limit = ["town", "sex", "job"], 0.01
+    assert compared(data, mask, keys, limit=limit).verdict == dc.Verdict.PASS
+    here, sex = data["town"].isin([*"abcd"]), data["sex"] == "f"
+    others = rng.choice([*"rstuv"], 240)
+    if rule == "of one town":
+        data["code"] = np.where(here, data["town"], others)
+    elif rule == "of one town and sex":
+        data["code"] = np.where(here & sex, data["town"] + "f", others)
+    else:
+        data["code"] = np.where(here, data["town"], rng.choice([*"abcdefgh"], 240))
+    found = compared(data, mask, keys, limit=limit)
+    assert "gives" in str(found.tried[0].said)
+    assert found.verdict == dc.Verdict.FAIL
+
+
+def test_pairs_that_are_not_looked_at_are_in_doubt(monkeypatch):
+    data, rng = patients(), np.random.default_rng(4)
+    for one in range(5):
+        data[f"c{one}"] = rng.choice([*"pq"], len(data))
+    assert compared(data, PRAM, ["sex", "town"], ["ill"]).verdict == dc.Verdict.PASS
+    monkeypatch.setattr("discreet.decision.compare.some_values.WORK", 4000)
+    found = compared(data, PRAM, ["sex", "town"], ["ill"])
+    assert found.verdict == dc.Verdict.REVIEW
+    assert "17 pairs of columns were not looked at" in found.tried[0].doubt

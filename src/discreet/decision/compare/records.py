@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discreet.decision.compare.inferred import inferred
 from discreet.decision.compare.nobody import of_nobody
 from discreet.decision.compare.plan import Candidate, Plan
-from discreet.decision.compare.repeats import repeats
+from discreet.decision.compare.repeats import pairs_left_out, repeats
 from discreet.decision.compare.sensitive import (
     are_numbers,
     became,
@@ -124,6 +124,11 @@ def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
         return (
             "the risks are those of persons by themselves, and members of a household are released "
             "together: an intruder who links whole households finds many more"
+        )
+    if left := pairs_left_out(file, masked, plan):
+        return (
+            f"{plural(left, 'pair')} of columns were not looked at for values that tell together "
+            "what is masked; leave columns out"
         )
     if file.weight is not None and (strata := _strata_told(masked)):
         return f"weights are divided by the fraction of each {strata}, and tell it though masked"

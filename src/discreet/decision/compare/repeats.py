@@ -15,17 +15,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.standing import standing
+from discreet.decision.compare.column import Column
 from discreet.decision.compare.inferred import guesses
 from discreet.decision.compare.plan import Plan
-from discreet.decision.compare.sensitive import (
-    are_numbers,
-    became,
-    is_fixed,
-    is_number,
-    tenths,
+from discreet.decision.compare.sensitive import became, is_fixed, tenths
+from discreet.decision.compare.some_values import (
+    SomeTold,
+    pairs_looked_at,
+    representatives,
+    some_told,
 )
-from discreet.intruder.linkage.kinds import plainly, together
+from discreet.intruder.linkage.kinds import together
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.look.words import percent
 from discreet.masks.records.file import Labels, RecordFile
@@ -38,9 +38,6 @@ MOST = 200  # values that a model of all columns tells apart
 LOOKED = 20_000  # records by which two columns together are looked at
 FEW = 10  # records beyond the numbers that are added up, and for each value of a column of many
 LEAST = 0.1  # share of the records that numbers which are added up are known of
-SOME = 0.01  # share of the records from which values of a column count that tell by themselves
-CHANCE = 0.01  # that any value of a column looks as if it told
-TEXTS = 30  # different texts from which their order is looked at
 CLOSE_BY = 5_000  # records among which the nearest is looked for
 NEARLY = 0.9  # as sure as a value that nobody is surprised by: what one in ten gets wrong is hidden
 
@@ -77,9 +74,10 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     columns = dict(_released(file, masked)) if guarded else {}
     blocks = [(key.name, *key.joint) for key in masked.keys.values() if key.joint]
     keys, sensitive, said = list(plan.keys), list(plan.sensitive), []
-    source, released, laws = {}, {}, dict(masked.keys)
+    source: dict[str, Labels | Floats] = {}
+    released, laws = {}, dict(masked.keys)
     for name in dict.fromkeys(guarded):
-        own = _Column.true(file, name)
+        own = Column.true(file, name)
         along = {one for block in blocks if name in block for one in block} | {name}
         shown = {one: column for one, column in columns.items() if one not in along}
         for other in [one for one in shown if name in plan.keys and one not in plan.keys]:
@@ -90,22 +88,27 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
                 shown.pop(other)
         free = [one for one in shown if one not in plan.keys or one == plan.weight]
         told = _summed(own, shown) or _read(own, shown, free) or _by_all(own, shown, free)
-        if told is None and name in plan.sensitive:
-            told = _partly(own, [shown[one] for one in free], columns.get(name))
+        if told is None:
+            told = _partly(own, [shown[one] for one in free], shown, _masked(columns, plan, name))
         if told is None:
             continue
-        made = f"{name} by {told.by}"
-        while made in file.data.columns:
-            made += "'"
+        made = _unused(f"{name} by {told.by}", file, source)
         said.append(_sentence(name, told.by, told.share))
         source[made], released[made] = told.true, told.seen[masked.rows]
         if told.law is not None:
             laws[made] = replace(told.law, name=made)
         (keys if name in plan.keys else sensitive).append(made)
-    for other, by, share in _of_keys(file, masked, plan, columns, hidden):
-        if other not in keys:
-            said.append(_sentence(other, by, share))
+    for other, told in _of_keys(file, masked, plan, columns, hidden):
+        if other in keys:
+            continue
+        said.append(_sentence(other, told.by, told.share))
+        if told.law is None:
             keys.append(other)
+            continue
+        made = _unused(f"{other} by {told.by}", file, source)
+        source[made], released[made] = told.true, told.seen[masked.rows]
+        laws[made] = replace(told.law, name=made)
+        keys.append(made)
     if not said:
         return None
     return Repeats(
@@ -116,43 +119,72 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     )
 
 
-def _released(file: RecordFile, masked: MaskedFile) -> Iterator[tuple[str, _Column]]:
+def _unused(name: str, file: RecordFile, also: Collection[str]) -> str:
+    """A name that no column has."""
+    while name in file.data.columns or name in also:
+        name += "'"
+    return name
+
+
+def pairs_left_out(file: RecordFile, masked: MaskedFile, plan: Plan) -> int:
+    """Pairs of columns that are not looked at for what some of their values tell together."""
+    hidden = {name for key in masked.keys.values() for name in (key.name, *key.joint)}
+    if (masked.rows < 0).any() or not hidden & {*plan.keys, *plan.sensitive}:
+        return 0
+    columns = [name for name in file.data.columns if name != file.household]
+    free = sum(name not in plan.keys for name in columns)
+    pairs = free * (free - 1) // 2 + free * (len(columns) - free)
+    return max(pairs - pairs_looked_at(len(file)), 0)
+
+
+def _masked(columns: Mapping[str, Column], plan: Plan, name: str) -> Column | None:
+    """What a mask shows of a sensitive column; nothing of a key, which it shows besides."""
+    return None if name in plan.keys else columns.get(name)
+
+
+def _released(file: RecordFile, masked: MaskedFile) -> Iterator[tuple[str, Column]]:
     """Columns as they are released; what chance has changed, as it is shown of each record."""
     for name in map(str, file.data.columns):
         if name == file.household or name not in masked.data.columns:
             continue
         if is_fixed(masked, name):
-            yield name, _Column.of(file, name, became(file, masked, name))
+            yield name, Column.of(file, name, became(file, masked, name))
             continue
         values = file.data[name].to_numpy(object, copy=True)
         values[masked.rows] = masked.data[name].to_numpy(object)
-        yield name, _Column.true(file.with_columns(**{name: values}), name)
+        yield name, Column.true(file.with_columns(**{name: values}), name)
 
 
-def _known(file: RecordFile, masked: MaskedFile, shown: _Column) -> _Column:
+def _known(file: RecordFile, masked: MaskedFile, shown: Column) -> Column:
     """What who knows a column's true value expects to see of it."""
-    return shown if is_fixed(masked, shown.name) else _Column.true(file, shown.name)
+    return shown if is_fixed(masked, shown.name) else Column.true(file, shown.name)
 
 
 def _of_keys(
     file: RecordFile,
     masked: MaskedFile,
     plan: Plan,
-    columns: Mapping[str, _Column],
+    columns: Mapping[str, Column],
     hidden: Collection[str],
-) -> Iterator[tuple[str, str, float]]:
-    """Columns that several keys give together, of which some are masked, and by which ones."""
-    keys = {name: _Column.true(file, name) for name in plan.keys}
+) -> Iterator[tuple[str, _Telling]]:
+    """Columns that several keys give together, of which some are masked, or some values of which
+    follow from one or two of these.
+    """
+    keys = {name: Column.true(file, name) for name in plan.keys}
     secret = {name for name in keys if name in hidden}
-    if not secret or len(keys) == 1:
+    if not secret:
         return
     for name, shown in columns.items():
         if name in keys or name == file.weight:
             continue
         own = _known(file, masked, shown)
-        told = _summed(own, keys) or _read(own, keys, secret)
+        told = _summed(own, keys) or _read(own, keys, secret) if len(keys) > 1 else None
         if told is not None:
-            yield name, told.by, told.share
+            yield name, replace(told, law=None)
+            continue
+        some = some_told(own.classes, [keys[one] for one in secret], [*keys.values()])
+        if some is not None:
+            yield name, _by_law(name, some, some.classes, shown.classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,47 +200,7 @@ class _Telling:
     law: Key | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """What a column shows of each source record: a code of every label, that of blanks too, and
-    numbers if they are many and as they were; its classes, -1 for blanks, if others tell it; its
-    `order`, that of numbers, dates or texts, where values are many.
-    """
-
-    name: str
-    labels: Labels
-    codes: Ints
-    classes: Ints
-    numbers: Floats | None
-    plain: Floats | None
-    order: Floats | None
-
-    @classmethod
-    def true(cls, file: RecordFile, name: str) -> _Column:
-        return cls.of(file, name, file.labels(name))
-
-    @classmethod
-    def of(cls, file: RecordFile, name: str, labels: Labels) -> _Column:
-        import pandas as pd
-
-        codes = pd.factorize(plainly(labels))[0]
-        classes = np.where(labels == "", -1, codes)
-        plain = file.numbers(name) if are_numbers(file, name) else None
-        if plain is not None:
-            plain = np.where(np.isinf(plain), np.nan, plain)
-        if plain is not None and (labels != file.labels(name)).any():
-            plain = None
-        numbers = plain if is_number(file, name) else None
-        if numbers is not None:
-            classes = tenths(numbers, numbers)
-        order = numbers if plain is None else plain
-        if order is None and codes.max(initial=0) >= TEXTS:
-            place = standing(labels)
-            order = np.array([place.get(one, np.nan) for one in labels])
-        return cls(name, labels, codes, classes, numbers, plain, order)
-
-
-def _read(own: _Column, shown: Mapping[str, _Column], free: Collection[str]) -> _Telling | None:
+def _read(own: Column, shown: Mapping[str, Column], free: Collection[str]) -> _Telling | None:
     """From one of the `free` columns, or from two of which one is free."""
     for one in [shown[name] for name in free]:
         share = _share(one.codes, own.classes, one.order)
@@ -230,7 +222,7 @@ def _read(own: _Column, shown: Mapping[str, _Column], free: Collection[str]) -> 
     return None
 
 
-def _nearest(own: _Column, a: _Column, b: _Column) -> _Telling | None:
+def _nearest(own: Column, a: Column, b: Column) -> _Telling | None:
     """From two columns that have an order, by the record that is nearest in both ranks."""
     from scipy.spatial import KDTree
     from scipy.stats import rankdata
@@ -255,43 +247,39 @@ def _nearest(own: _Column, a: _Column, b: _Column) -> _Telling | None:
     return _Telling(f"{a.name} and {b.name}", (right - base) / (1 - base), true, seen)
 
 
-def _partly(own: _Column, free: list[_Column], masked: _Column | None) -> _Telling | None:
-    """A sensitive value from the one column of which some values tell, more than chance explains,
-    most records: of the others is known what the mask shows.
+def _partly(
+    own: Column, free: list[Column], shown: Mapping[str, Column], masked: Column | None
+) -> _Telling | None:
+    """From values of one column or two that tell, though others do not: of the others is known
+    what the mask shows.
     """
+    some = some_told(own.classes, free, [*shown.values()])
+    if some is None:
+        return None
     if masked is None:
-        return None
-    most, found = SOME, None
-    for one in free:
-        told = _sure_values(own, one)
-        if told.mean() > most:
-            most, found = float(told.mean()), (one, told)
-    if found is None:
-        return None
-    one, told = found
-    true, seen = _read_off(own, one.labels)
-    rest = masked.labels if own.numbers is None else masked.plain
-    seen = np.where(told, seen, np.nan if rest is None else rest)
-    return _Telling(one.name, most, true, seen)
+        return _by_law(own.name, some, own.classes, some.classes)
+    true: Labels | Floats = own.labels
+    rest: Labels | Floats = masked.labels
+    if own.numbers is not None:
+        true = own.numbers
+        rest = np.full(len(true), np.nan) if masked.plain is None else masked.plain
+    named = np.array([*representatives(own.classes, true), None], true.dtype)
+    return _Telling(
+        some.by, some.share, true, np.where(some.classes >= 0, named[some.classes], rest)
+    )
 
 
-def _sure_values(own: _Column, one: _Column) -> NDArray[np.bool_]:
-    """Whose value of a column all or nearly all have one class who have it."""
-    there = own.classes >= 0
-    codes, truth = one.codes[there], own.classes[there]
-    if not len(truth):
-        return there
-    table = np.zeros((int(one.codes.max()) + 1, int(truth.max()) + 1))
-    np.add.at(table, (codes, truth), 1)
-    many, best = table.sum(1), table.argmax(1)
-    base = np.bincount(truth)[best] / len(truth)
-    others = (table.max(1) - 1) / np.maximum(many - 1, 1)
-    sure = many * np.log(base) < np.log(CHANCE / len(table))
-    sure &= others - base >= NEARLY * (1 - base)
-    return np.asarray(sure[one.codes] & (base < 1)[one.codes])
+def _by_law(name: str, some: SomeTold, true: Ints, seen: Ints) -> _Telling:
+    """A key by the classes of what is told and of what is seen, as often as these meet."""
+    import pandas as pd
+
+    names = [np.where(one < 0, "?", one.astype(str)).astype(object) for one in (true, seen)]
+    often = pd.crosstab(*names, normalize="index")
+    law = Key(name, Kind.CATEGORY, matrix=often.to_dict("index"))
+    return _Telling(some.by, some.share, names[0], names[1], law)
 
 
-def _by_all(own: _Column, shown: Mapping[str, _Column], names: Collection[str]) -> _Telling | None:
+def _by_all(own: Column, shown: Mapping[str, Column], names: Collection[str]) -> _Telling | None:
     """From all columns that are no keys, by a model without the person: which are blank, say."""
     import pandas as pd
 
@@ -315,7 +303,7 @@ def _by_all(own: _Column, shown: Mapping[str, _Column], names: Collection[str]) 
     return _Telling(by, (right - base) / (1 - base), own.labels, names[guessed])
 
 
-def _summed(own: _Column, shown: Mapping[str, _Column]) -> _Telling | None:
+def _summed(own: Column, shown: Mapping[str, Column]) -> _Telling | None:
     """From numbers of which it is a sum, or of whose logarithms: a product or a ratio."""
     if own.plain is None:
         return None
@@ -354,7 +342,7 @@ def _within_another(
     )
 
 
-def _fitted(own: _Column, terms: Mapping[str, Floats], *, logs: bool) -> _Telling | None:
+def _fitted(own: Column, terms: Mapping[str, Floats], *, logs: bool) -> _Telling | None:
     """By the least squares of the others: what each record's own value adds is taken off."""
     assert own.plain is not None
     true = own.plain
@@ -458,7 +446,7 @@ def _by_neighbours(numbers: Floats, truth: Ints) -> Floats:
     return found
 
 
-def _read_off(own: _Column, shown: Labels) -> tuple[Labels | Floats, Labels | Floats]:
+def _read_off(own: Column, shown: Labels) -> tuple[Labels | Floats, Labels | Floats]:
     """The true column, and what another one says of it in each record."""
     import pandas as pd
 
