@@ -32,13 +32,11 @@ EAST = datetime.timezone(datetime.timedelta(hours=5, minutes=30))
 VALUES = {
     "text": [
         "a",
-        "A",
         "b",
         "b ",
         " b",
         "",
         "  ",
-        "é",
         "e\u0301",
         "ß",
         "日本",
@@ -47,7 +45,7 @@ VALUES = {
         "`",
         None,
     ],
-    "padded": ["a", "a  ", "A", "", "é", None],
+    "padded": ["a", "a  ", "", "é", None],
     "small": [0, 1, -1, 127, None],
     "integer": [0, 7, 10, 2**31 - 1, None],
     "long": [0, 2**53 + 1, 2**53, -(2**63), None],

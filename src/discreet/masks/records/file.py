@@ -120,8 +120,8 @@ def one_writing(data: pd.DataFrame) -> pd.DataFrame:
     Numbers as text keep zeros in front and at the end if all of the column have them alike.
 
     >>> import pandas as pd
-    >>> one_writing(pd.DataFrame({"town": ["1", "2.0", "a ", ""]}))["town"].tolist()
-    ['1', '2', 'a', None]
+    >>> one_writing(pd.DataFrame({"town": ["1", "2.0", "a ", ""]}))["town"].fillna("-").tolist()
+    ['1', '2', 'a', '-']
     >>> one_writing(pd.DataFrame({"code": ["01", "17", "00"]}))["code"].tolist()
     ['01', '17', '00']
     """

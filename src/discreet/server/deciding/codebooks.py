@@ -154,7 +154,8 @@ def _check(table: Table, out: tuple[int, ...], policy: Policy, others: list[Vint
     try:
         gate.check(table, out, policy, others)
     except gate.NotSafe as error:
-        raise gate.NotSafe(
+        said = (
             "the change cannot be accepted: by it what is out does not pass the gate. Serve the "
-            f"codebook as it was accepted. {error}"
-        ) from None
+            "codebook as it was accepted."
+        )
+        raise gate.NotSafe(f"{said} {error}", f"{said} {error.why}") from None

@@ -9,7 +9,7 @@ are impossible. The ledger keeps the text that a custodian answers for, and its 
      "within": [["Town", "Region"]],
      "impossible": [{"variables": ["Sex", "Births"], "combinations": [["male", "1"], ...]}],
      "others_can_occur": true, "sampling_fraction": 0.1, "weights": ..., "count": ...,
-     "missing": "drop", "missing_values": [...], "vintage": ...}
+     "missing": "drop", "missing_values": [...], "previous": ...}
 
 What there is nothing to say about is left out, so that a later version with further keys gives the
 same text where these say nothing.
@@ -28,6 +28,7 @@ from hashlib import sha256
 from typing import Any
 
 from discreet.data.codebook import Codebook, Missing
+from discreet.data.previous import Previous
 from discreet.data.variable import Role, Variable
 from discreet.look.words import both, listed, number, plural
 from discreet.server.ledger.schema import canonical
@@ -80,7 +81,7 @@ class Meaning:
             "count": count,
             "missing": None if book.missing is Missing.CATEGORY else book.missing,
             "missing_values": sorted(book.missing_values),
-            "vintage": getattr(book, "vintage", None),
+            "previous": {} if book.previous == Previous() else dataclasses.asdict(book.previous),
         }
         return cls(canonical(_plain(_without_nothing(said))))
 

@@ -140,7 +140,7 @@ def _likeness(table: Table, known: Dataset, other: Table | None) -> str:
     for name, categories in axes_of(known).items():
         labels = {alike(category) for category in categories}
         for variable in table.variables:
-            if len(labels & {alike(category) for category in variable.categories}) > 1:
+            if len(labels & {alike(category) for category in variable.categories}) >= FEW:
                 return f"the categories of {variable.name!r} (as {name!r})"
     if other is None:
         return ""
