@@ -35,7 +35,7 @@ from server.deployed import serving
 from server.sites import world
 from server.test_ledger import change
 
-SECRET = b"of these tests"
+SECRET = b"of these tests, which nobody else has"
 RULES = {"server.rule": "myopic", "server.slot": 0.0, "small.width": 0, "published.least": 0}
 BLOCKED = "until a custodian accepts the change"
 # everybody in Ash has cancer of one kind or another
@@ -465,7 +465,7 @@ def test_a_started_server_waits_and_its_journal_holds_no_cell(tmp_path):
     frame.rename(columns={frame.columns[-1]: "n"}).to_csv(data, index=False)
     words = [data, "--count", "n", "--codebook", book]
     words += [word for key, value in RULES.items() for word in ("--set", f"{key}={value}")]
-    settings = {"database": f"sqlite:///{tmp_path}/people.db", "secret": "of these tests"}
+    settings = {"database": f"sqlite:///{tmp_path}/people.db", "secret": SECRET.decode()}
     for role in ("sensitive", "neither"):
         book.write_text(f'[variables.Ill]\nrole = "{role}"\n')
         with serving(tmp_path, *words, until="/healthz", **settings) as process:
@@ -482,7 +482,7 @@ def test_a_started_server_waits_and_its_journal_holds_no_cell(tmp_path):
 def test_the_operator_accepts_by_the_command_line(tmp_path, new_url, monkeypatch):
     """Data and codebook are those of the start; the change is shown before it is accepted."""
     url, data, book = new_url(), tmp_path / "people.csv", tmp_path / "book.toml"
-    monkeypatch.setenv("DISCREET_SECRET", "of these tests")
+    monkeypatch.setenv("DISCREET_SECRET", SECRET.decode())
     monkeypatch.setenv("DISCREET_OPERATOR", "otto")
     frame = PEOPLE.to_frame(zeros=True)
     frame.rename(columns={frame.columns[-1]: "n"}).to_csv(data, index=False)

@@ -114,7 +114,9 @@ def test_what_has_no_sentence_is_still_said():
     assert Meaning("{}").differences(Meaning('{"within":[]}')) == (OTHER,)
 
 
-@pytest.mark.parametrize("name", ["tract", "czech", "blond", "nltcs"])
+@pytest.mark.parametrize(
+    "name", ["tract", "czech", "blond", pytest.param("nltcs", marks=pytest.mark.nltcs)]
+)
 def test_a_meaning_is_the_same_each_time(name):
     one, two = (Meaning.of(load(f"example:{name}")) for _ in range(2))
     assert one == two

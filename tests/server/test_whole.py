@@ -174,7 +174,7 @@ def test_a_local_custodian_sets_up_a_second_factor_and_approves_with_it(visit, d
     secret = page.locator("code.secret").inner_text().replace(" ", "")
     picture = page.locator("img.qr")
     expect(picture).to_be_visible()
-    assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
+    page.wait_for_function("document.querySelector('img.qr').naturalWidth > 0")
     totp = pyotp.TOTP(secret)
     page.get_by_label("Code").fill(totp.now())
     page.get_by_role("button", name="Confirm").click()

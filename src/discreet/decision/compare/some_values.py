@@ -49,8 +49,8 @@ def some_told(truth: Ints, free: Sequence[Column], beside: Sequence[Column]) -> 
 
     >>> import pandas as pd
     >>> from discreet.masks.records.file import RecordFile
-    >>> file = RecordFile(pd.DataFrame({"drug": [*"vvvvvvvvvvwwwwwwwwww"]}))
-    >>> some_told(np.array([1] * 10 + [0, 1] * 5), [Column.true(file, "drug")], []).share
+    >>> file = RecordFile(pd.DataFrame({"drug": ["v"] * 40 + ["w"] * 40}))
+    >>> some_told(np.array([1] * 40 + [0, 1] * 20), [Column.true(file, "drug")], []).share
     0.5
     """
     found, by = np.full(len(truth), -1), dict[str, float]()
