@@ -494,7 +494,7 @@ def test_the_operator_accepts_by_the_command_line(tmp_path, new_url, monkeypatch
             f'[variables.Town]\nrole = "identifying"\n[variables.Ill]\nrole = "{role}"\n'
         )
         spec = DataSpec("people", str(data), count="n", codebook=str(book), set=rules)
-        settings = Settings(database=url, secret=SecretStr("of these tests"))
+        settings = Settings(database=url, secret=SecretStr(SECRET.decode()))
         return build_services(prepare(settings), [spec])
 
     def run(*words):
