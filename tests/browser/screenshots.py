@@ -5,7 +5,8 @@ import tempfile
 from pathlib import Path
 
 from browser.live import PHONE, Visits, chromium, find_chromium, live_server
-from discreet.server.showing.describe import describe_data
+from discreet.data.examples import find_example
+from discreet.server.showing.describe import describe
 from discreet.table.load import load
 
 OUT = ("ABC", "BCE", "DE", "ADF")
@@ -16,7 +17,7 @@ def main(folder):
     if path is None:
         raise SystemExit("there is no Chromium: install it, or say where it is with CHROMIUM")
     with tempfile.TemporaryDirectory() as place, live_server(place) as live:
-        about = describe_data("example:czech", None, load("example:czech"))
+        about = describe(find_example("example:czech").codebook, load("example:czech"))
         live.open("proven", out=OUT, slug="workers", title="Czech car workers", about=about)
         ask_custodian(live, "ABEF")
         with chromium(path) as browser:

@@ -10,8 +10,9 @@ import pytest
 
 from discreet.data.codebook import Codebook
 from discreet.errors import CodebookError
+from discreet.server.launch import DataSpec
 from discreet.server.showing.areas import MOST, read_areas
-from discreet.server.showing.describe import Words, describe, describe_data
+from discreet.server.showing.describe import Words, describe
 from discreet.table.load import load
 from discreet.table.table import Table
 
@@ -106,11 +107,12 @@ def test_nothing_said_is_nothing_kept(table):
 
 def test_an_example_brings_its_own_words(tmp_path):
     czech = load("example:czech")
-    said = describe_data("example:czech", None, czech)
+    said = describe(DataSpec("czech", "example:czech").book(), czech)
     assert said["variables"]["A"]["title"] == "Smoker"
     (tmp_path / "other.toml").write_text('[about]\nperiod = "1975"')
-    assert describe_data("example:czech", str(tmp_path / "other.toml"), czech) == {"period": "1975"}
-    assert describe_data("people.csv", None, czech) is None
+    other = DataSpec("czech", "example:czech", codebook=str(tmp_path / "other.toml"))
+    assert describe(other.book(), czech) == {"period": "1975"}
+    assert describe(DataSpec("people", "people.csv").book(), czech) is None
 
 
 def test_neighbours_stay_neighbours(geojson):

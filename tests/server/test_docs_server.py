@@ -8,10 +8,11 @@ from string import Template
 
 import pytest
 
+from discreet.data.examples import find_example
 from discreet.server.api.roles import ACCOUNTS, ASKING, DECIDING, EVERYBODY, READING
 from discreet.server.launch import DataSpec
 from discreet.server.settings import Settings
-from discreet.server.showing.describe import describe_data
+from discreet.server.showing.describe import describe
 from discreet.table.load import load
 from server.sites import world
 from test_docs import blocks, check_shown, commands, section
@@ -34,7 +35,7 @@ def shown_site(tmp_path):
     """What the first command of the page serves."""
     rule = {"server.rule": "myopic", "server.slot": 0.0}
     with world(tmp_path) as made:
-        about = describe_data("example:czech", None, load("example:czech"))
+        about = describe(find_example("example:czech").codebook, load("example:czech"))
         yield made.open("czech", rule, "example:czech", title="Czech auto workers", about=about)
 
 

@@ -46,7 +46,7 @@ from discreet.server.services import Services
 from discreet.server.setting_checks import LEAST_SECRET, check_names
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
-from discreet.server.showing.describe import describe_data
+from discreet.server.showing.describe import describe
 from discreet.table.formula import Formula
 from discreet.table.load import read
 from discreet.table.table import Table
@@ -111,14 +111,11 @@ class DataSpec(Shown):
     def read(self) -> Table:
         return read(self.data, self.how)
 
-    def meaning(self, table: Table) -> Meaning:
-        """What the data mean: what the table and its codebook say."""
-        book = None
+    def book(self) -> Codebook | None:
+        """What says what its columns mean: its own codebook, or that of an example."""
         if self.codebook is not None:
-            book = Codebook.read(self.codebook)
-        elif self.data.startswith(PREFIX):
-            book = find_example(self.data).codebook
-        return Meaning.of(table, book, count=self.count)
+            return Codebook.read(self.codebook)
+        return find_example(self.data).codebook if self.data.startswith(PREFIX) else None
 
     def terms(self) -> Policy:
         policy = Policy.read(self.policy) if self.policy else Policy()
@@ -324,7 +321,7 @@ def _open(counter: Counter, spec: DataSpec) -> None:
     _check_slug(spec.slug)
     policy = spec.terms()
     with _no_counts(spec):
-        table = spec.read()
+        table, book = spec.read(), spec.book()
     with _no_counts(spec):
         frontier = None if spec.frontier is None else _margins(spec.frontier, table)
         if frontier is None and policy.server.rule == "static" and not _is_known(counter, spec):
@@ -338,9 +335,9 @@ def _open(counter: Counter, spec: DataSpec) -> None:
             listed=None if spec.listed is None else _margins(spec.listed, table),
             previous=spec.previous,
             apart=spec.apart,
-            older_names=Codebook.read(spec.codebook).previous if spec.codebook else None,
-            about=describe_data(spec.data, spec.codebook, table),
-            meaning=spec.meaning(table),
+            older_names=None if book is None else book.previous,
+            about=describe(book, table),
+            meaning=Meaning.of(table, book, count=spec.count),
             actor=f"operator {operator()}",
         )
 

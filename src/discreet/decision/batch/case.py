@@ -64,7 +64,9 @@ class SheetCase:
         check_asked(measure, policy)
         sums = measure.value is not None
         if sums:
-            sheets = [*sheets, *(replace(one, status=Status.WATCHED) for one in detail)]
+            names = {one.name: f"{one.name} in detail" for one in detail}
+            below = (replace(d, name=names[d.name], status=Status.WATCHED) for d in detail)
+            sheets = [*sheets, *below]
         system = System.of(sheets, impossible=records.impossible)
         if watched := _watched(system, sums, policy.contributors.alone and sums):
             system = System.of([*sheets, *watched], impossible=records.impossible)

@@ -222,8 +222,11 @@ def mask(
     missing = (*missing, *absent(policy, records.table, records.unread))
     told = (text for one in made for text in one.said)
     said = tuple(dict.fromkeys((*missing, *told, *said_of(records))))
+    if method == "merge":
+        every = (sheet for masked in made for sheet in masked.system.sheets)
+        sheets = tuple(sheet for sheet in every if sheet.status is Status.WANTED)
     return MaskedBatch(
-        sheets if method != "merge" else tuple(s for m in made for s in m.system.sheets),
+        sheets,
         tuple(made),
         method,
         policy,

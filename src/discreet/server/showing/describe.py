@@ -17,7 +17,6 @@ from typing import Any
 
 from discreet.data.codebook import Codebook, Entry, Variable
 from discreet.data.describing import About
-from discreet.data.examples import PREFIX, find_example
 from discreet.server.showing.areas import Areas, read_areas
 from discreet.table.table import Table
 
@@ -79,13 +78,6 @@ def describe(codebook: Codebook | str | Path | None, table: Table) -> dict[str, 
         if (one := _variable(variable, book.entry(variable.name), table.names))
     }
     return said | ({"variables": variables} if variables else {}) or None
-
-
-def describe_data(data: str, codebook: str | None, table: Table) -> dict[str, Any] | None:
-    """The same of DATA, which may be an example that comes with a codebook of its own."""
-    if codebook is None and data.startswith(PREFIX):
-        return describe(find_example(data).codebook, table)
-    return describe(codebook, table)
 
 
 def _variable(variable: Variable, entry: Entry, names: tuple[str, ...]) -> dict[str, Any]:
