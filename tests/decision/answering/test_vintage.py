@@ -253,3 +253,15 @@ def test_a_split_is_compared_in_what_both_tell():
 
 def axes_of(table):
     return {variable.name: variable.categories for variable in table.variables}
+
+
+def test_nobody_came_to_a_cell_that_is_empty():
+    """Of four who went one was ill, and one was of b: who is of b is ill, and who is ill is of z."""
+    left = np.array([[[3, 1], [0, 2]], [[0, 1], [0, 1]], [[0, 0], [0, 0]]])
+    gone = np.array([[[3, 0], [0, 0]], [[0, 0], [0, 1]], [[0, 0], [0, 0]]])
+    kinds = {"A": ["x", "z", "y"], "B": ["a", "b"], "Ill": ["no", "yes"]}
+    old, new = Table.of(left + gone, **kinds), Table.of(left, **kinds)
+    rules = LAW.change({"published.least": 0, "small.most": 1, "small.width": 1})
+    assert Changes(new, old, (0b101,), rules).verdict([0b101, 0b010]) is Verdict.PASS
+    assert Changes(new, old, (0b101, 0b010), rules).verdict([0b101, 0b010]) is Verdict.PASS
+    assert Changes(new, old, (0b101, 0b110), rules).verdict([0b101, 0b010]) is Verdict.FAIL

@@ -17,6 +17,7 @@ from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.errors import PolicyError
+from discreet.release.release import Known, Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 from discreet.table.impossible import Combination
@@ -50,8 +51,9 @@ class Changes:
 
     over the variables that both have, in the finest coding that both have. A margin that is out of
     both tells came - went; of a register that only grows, came. That both are judged as if each
-    were told is more than an intruder sees, and errs on the safe side. Somebody who left while
-    another came to the same cell is no change.
+    were told is more than an intruder sees, and errs on the safe side. Nobody came to a
+    cell that the new vintage shows to be empty, or went from one of the old; nor more than it has
+    there, where these are few. Somebody who left while another came to the same cell is no change.
     """
 
     who = "those who came or went"
@@ -63,6 +65,7 @@ class Changes:
         now, then = (_over(table, variables) for table in (new, old))
         codes = np.unique(np.concatenate([now.codes, then.codes]), axis=0)
         more = now.lookup(codes) - then.lookup(codes)
+        sides = [(side, table) for side, table in ((more, now), (-more, then)) if (side > 0).any()]
         self.parts = tuple(
             Table.from_cells(
                 variables,
@@ -71,9 +74,9 @@ class Changes:
                 impossible=table.impossible,
                 codings=table.codings,
             )
-            for side, table in ((more, now), (-more, then))
-            if (side > 0).any()
+            for side, table in sides
         )
+        self._now, self._wholes = now, [table for _, table in sides]
         self.names, self.old_out = new.names, tuple(self._shared_names(old.names, old_out))
         self.policy = _of_some(policy)
         self._known: dict[Sets, Verdict] = {}
@@ -91,15 +94,35 @@ class Changes:
         return tuple(s for s in both if s)
 
     def verdict(self, out: Iterable[int]) -> Verdict:
-        shared = self.shared(out)
-        if not shared or not self.parts:
+        mine = maximal(self._shared_names(self.names, out))
+        if not (shared := self.shared(out)) or not self.parts:
             return Verdict.PASS
-        if shared not in self._known:
-            self._known[shared] = worst(
-                decide(part, Formula(part.names, shared), self.policy, named=False).verdict
-                for part in self.parts
+        if mine not in self._known:
+            self._known[mine] = worst(
+                decide(
+                    part,
+                    self._among(part, shared, whole, mine),
+                    self.policy,
+                    named=False,
+                ).verdict
+                for part, whole in zip(self.parts, self._wholes, strict=True)
             )
-        return self._known[shared]
+        return self._known[mine]
+
+    def _among(self, part: Table, shared: Sets, whole: Table, mine: Sets) -> Release:
+        """Margins of some people of a table, who are no more in small cells than these have."""
+        release, known = Release.margins(part, Formula(part.names, shared)), []
+        for margin in mine if whole is self._now else self.old_out:
+            cells = whole.margin(whole.axes.names_of(margin)).all()
+            most = np.full(len(cells), max(self.policy.small.width, 1))
+            for other in shared:
+                if names := part.axes.names_of(margin & other):
+                    most = np.minimum(most, part.margin(names).lookup(cells.project(names)))
+            for place in np.flatnonzero(cells.counts < most).tolist():
+                own = zip(cells.variables, cells.codes[place].tolist(), strict=True)
+                cell = tuple((variable.name, variable.categories[code]) for variable, code in own)
+                known.append(Known(cell, 0, int(cells.counts[place]), "among the others"))
+        return dataclasses.replace(release, known=(*release.known, *known))
 
 
 class Stayed:
