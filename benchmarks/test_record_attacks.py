@@ -48,7 +48,7 @@ def every_trial():
         yield pytest.param(trial, id=f"{trial.of.name}: {trial.name}")
 
 
-@pytest.mark.parametrize("trial", every_trial())
+@pytest.mark.parametrize("trial", list(every_trial()))
 @pytest.mark.filterwarnings("ignore:Degrees of freedom:RuntimeWarning")
 def test_no_attack_finds_more_than_is_stated(trial):
     found = broken(trial)

@@ -256,7 +256,7 @@ def axes_of(table):
 
 
 def test_nobody_came_to_a_cell_that_is_empty():
-    """Of four who went one was ill, and one was of b: who is of b is ill, and who is ill is of z."""
+    """Of four who went one was ill and one of b: who is of b is ill, and who is ill is of z."""
     left = np.array([[[3, 1], [0, 2]], [[0, 1], [0, 1]], [[0, 0], [0, 0]]])
     gone = np.array([[[3, 0], [0, 0]], [[0, 0], [0, 1]], [[0, 0], [0, 0]]])
     kinds = {"A": ["x", "z", "y"], "B": ["a", "b"], "Ill": ["no", "yes"]}
