@@ -359,5 +359,10 @@ def test_sums_show_who_has_a_sensitive_category():
     assert judge_batch(records, apart).together.verdict is REVIEW
     apart = [apart[0], Sheet("2", (town, ill.keep(["yes"])), days)]
     assert judge_batch(records, apart).together.verdict is REVIEW
+    only = Grouping.only(records.variable("Ill"), ["no"])
+    alone = Sheet("2", (town,), days, where=(only,))
+    for policy in [Policy(), Policy.of({"attribute.exclusion": False})]:
+        assert judge_batch(records, [alone], policy).together.verdict is REVIEW
+        assert judge_batch(records, [apart[0], alone], policy).together.verdict is REVIEW
     unasked = Policy.of({"attribute.check": False})
     assert judge_batch(records, sheets, unasked).together.verdict is PASS
