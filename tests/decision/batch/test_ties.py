@@ -366,3 +366,27 @@ def test_sums_show_who_has_a_sensitive_category():
         assert judge_batch(records, [apart[0], alone], policy).together.verdict is REVIEW
     unasked = Policy.of({"attribute.check": False})
     assert judge_batch(records, sheets, unasked).together.verdict is PASS
+
+
+def test_sums_of_several_tables_rule_out_all_but_a_sensitive_category():
+    """Nobody in town a has a cold or a fever, in two tables: all there have the third."""
+    rows = [("a", "ill"), ("b", "ill"), ("b", "cold"), ("b", "fever")]
+    frame = pd.DataFrame([row for row in rows for _ in range(30)], columns=["Town", "Ill"])
+    frame["Days"] = 1.0 + np.arange(120) % 7
+    book = {"Town": {"role": "identifying"}, "Ill": {"role": "sensitive", "sensitive": ["ill"]}}
+    people = Microdata.read(frame, records=True, codebook=Codebook.of(book))
+    days = Measure("Days")
+    records = Records.read(people, variables=["Town", "Ill"], measures=[days])
+    town = Grouping.of(records.variable("Town"))
+
+    def kept(*names):
+        return Sheet(
+            "+".join(names), (town,), days, where=(Grouping.only(records.variable("Ill"), names),)
+        )
+
+    cold, fever, others = kept("cold"), kept("fever"), kept("ill", "cold")
+    assert judge_batch(records, [cold]).together.verdict is PASS
+    assert judge_batch(records, [cold, fever]).together.verdict is REVIEW
+    everybody = Sheet("all", (town,), days)
+    assert judge_batch(records, [everybody, others]).together.verdict is PASS
+    assert judge_batch(records, [everybody, others, cold]).together.verdict is REVIEW

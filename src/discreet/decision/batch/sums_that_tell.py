@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.data.variable import Role, Variable
 from discreet.decision.batch.case import SheetCase
@@ -15,7 +16,9 @@ from discreet.release.printed import Printed
 from discreet.sheets.sheet import Status
 from discreet.table.levels import levels
 
+Floats = NDArray[np.float64]
 Line = frozenset[tuple[str, frozenset[int]]]  # the codes of each variable
+Lines = dict[frozenset[int], int]  # the row of some codes of one variable
 
 
 def sums_that_tell(case: SheetCase, printed: Printed) -> list[Reason]:
@@ -23,35 +26,27 @@ def sums_that_tell(case: SheetCase, printed: Printed) -> list[Reason]:
 
     A sum tells no number of people, so that this is for a person to look at.
     """
-    rule, cells = case.policy.attribute, case.cells
-    found = np.array([*_lines_and_groups(case)], np.int64).reshape(-1, 4)
-    if not rule.check or not len(found):
+    if not case.policy.attribute.check:
         return []
-    here, total, size, others = found.T
     possible = case.system.sums @ (~case.closed).astype(float)
-    near = 1e-9 * max(1.0, float(case.values.max(initial=0.0)))
-    own, shown = cells.present[here], total >= 0
-    some = (size > 0) & (~shown | (printed.lower[total] > near))
-    asked = np.where(others, True, rule.exclusion)
-    absent = (own == 0) & (printed.upper[here] <= near) & (possible[here] > 0) & asked
-    whole = shown & (printed.lower[here] >= printed.upper[total] - near)
-    most = ~others.astype(bool) & (own >= rule.share * size)
-    told = most & whole & (possible[here] < possible[total])
-    rows = np.unique(here[some & (absent | told)])
-    if not len(rows):
+    rows = sorted({
+        row
+        for group, variable, lines in _lines_of_groups(case)
+        for row in _telling(case, printed, possible, group, variable, lines)
+    })  # fmt: skip
+    if not rows:
         return []
     text = (
-        f"{case.named(int(rows[0]))} is of nobody, or of all of its line, and printed sums "
+        f"{case.named(rows[0])} is of nobody, or of all of its line, and printed sums "
         f"show it ({plural(len(rows), 'cell')}). Counts of the same people would not pass."
     )
-    return [Reason(NAME, Verdict.REVIEW, text, case.listed(rows))]
+    return [Reason(NAME, Verdict.REVIEW, text, case.listed(np.array(rows)))]
 
 
-def _lines_and_groups(case: SheetCase) -> Iterator[tuple[int, int, int, bool]]:
-    """The rows of categories of groups that can be observed, those of the groups (-1: of a group
-    that no table shows), how many contribute there, and is it all others that are sensitive?
+def _lines_of_groups(case: SheetCase) -> Iterator[tuple[Line, Variable, Lines]]:
+    """The printed rows of each group that can be observed, by the categories that they are of.
 
-    One table may show the category, or keep to it, and another the group.
+    One table may show a category, or keep to it, and another the group.
     """
     variables = {variable.name: variable for variable in case.records.variables}
     if not any(v.role.is_sensitive and v.role is not Role.UNSTATED for v in variables.values()):
@@ -66,17 +61,58 @@ def _lines_and_groups(case: SheetCase) -> Iterator[tuple[int, int, int, bool]]:
                 ]
                 part = ((n, c) for n, c in (*lines, *kept) if len(c) < variables[n].size)
                 known[frozenset(part)] = int(rows[at])
+    found: dict[tuple[Line, str], Lines] = {}
     for cell, row in known.items():
         for name, codes in cell:
-            group, variable = cell - {(name, codes)}, variables[name]
-            stated = variable.role.is_sensitive and variable.role is not Role.UNSTATED
+            group, role = cell - {(name, codes)}, variables[name].role
+            stated = role.is_sensitive and role is not Role.UNSTATED
             if stated and all(variables[other].role.identifies for other, _ in group):
-                total = known.get(group, -1)
-                size = int(case.cells.present[total]) if total >= 0 else _people(case, group)
-                if codes <= {*variable.sensitive_codes}:
-                    yield row, total, size, False
-                if frozenset(range(variable.size)) - codes in _sensitive(variable):
-                    yield row, total, size, True
+                found.setdefault((group, name), {})[codes] = row
+    for (group, name), lines in found.items():
+        everyone = {frozenset(range(variables[name].size)): known[group]} if group in known else {}
+        yield group, variables[name], {**lines, **everyone}
+
+
+def _telling(
+    case: SheetCase,
+    printed: Printed,
+    possible: Floats,
+    group: Line,
+    variable: Variable,
+    lines: Lines,
+) -> Iterator[int]:
+    """The rows by which a sensitive category is told of a group, or ruled out."""
+    rule, present = case.policy.attribute, case.cells.present
+    near = 1e-9 * max(1.0, float(case.values.max(initial=0.0)))
+    every = frozenset(range(variable.size))
+    empty: dict[int, set[int]] = {}  # the codes that a row shows nobody to have
+    for codes, row in lines.items():
+        if present[row] == 0 and printed.upper[row] <= near and possible[row] > 0:
+            empty.setdefault(row, set()).update(codes)
+        for wider, total in lines.items():
+            if (
+                codes < wider
+                and printed.lower[total] > near
+                and printed.lower[row] >= printed.upper[total] - near
+                and present[row] >= max(rule.share * present[total], 1)
+                and possible[row] < possible[total]
+            ):
+                empty.setdefault(row, set()).update(wider - codes)
+    gone = {code for codes in empty.values() for code in codes}
+    if every in lines:
+        somebody = present[lines[every]] > 0 and printed.lower[lines[every]] > near
+    else:
+        somebody = _people(case, group) > 0
+    if not gone or not somebody:
+        return
+    closed = {c for codes, row in lines.items() if possible[row] == 0 for c in codes}
+    sensitive = _sensitive(variable)
+    sensitive |= {codes for codes in lines if codes <= {*variable.sensitive_codes}}
+    if any(every - gone - closed <= codes for codes in sensitive):
+        yield from empty
+    elif rule.exclusion:
+        out = {code for codes in sensitive if codes <= gone for code in codes}
+        yield from (row for row, codes in empty.items() if codes & out)
 
 
 def _sensitive(variable: Variable) -> set[frozenset[int]]:
