@@ -68,9 +68,10 @@ def _lines_of_groups(case: SheetCase) -> Iterator[tuple[Line, Variable, Lines]]:
             stated = role.is_sensitive and role is not Role.UNSTATED
             if stated and all(variables[other].role.identifies for other, _ in group):
                 found.setdefault((group, name), {})[codes] = row
-    for (group, name), lines in found.items():
-        everyone = {frozenset(range(variables[name].size)): known[group]} if group in known else {}
-        yield group, variables[name], {**lines, **everyone}
+    for (group, name), shown in found.items():
+        if group in known:
+            shown[frozenset(range(variables[name].size))] = known[group]
+        yield group, variables[name], shown
 
 
 def _telling(
