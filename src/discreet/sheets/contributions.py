@@ -83,18 +83,16 @@ class Contributions:
         cell, row = _where(system, records, openly)
         there = ~records.without(measure)[row]
         cell, row = cell[there], row[there]
-        found = _Largest.of(cells, cell, owner[row], amount[row], weight[row], kept)
+        found = _Largest.of(cells, cell, row, owner, amount, weight, kept)
         number = found.number
         if measure.shadow:  # few of either are few
-            other = _Largest.of(cells, cell, owner[row], of_value[row], weight[row], 1).number
+            other = _Largest.of(cells, cell, row, owner, of_value, weight, 1).number
             fewer = np.minimum(other, number)
             number = np.where(fewer > 0, fewer, other + number)
         asked = np.zeros(cells)
         if asking is not None:
             some = np.isin(owner, owner[asking])[row]
-            own = _Largest.of(
-                cells, cell[some], owner[row][some], amount[row][some], weight[row][some], 1
-            )
+            own = _Largest.of(cells, cell[some], row[some], owner, amount, weight, 1)
             asked = own.largest[:, 0]
         return cls(
             system, measure, fine, openly, values, judged, number, found.largest,
@@ -182,13 +180,13 @@ def _where(system: System, records: Records, openly: Ints) -> tuple[Ints, Ints]:
             column = column * size + atom[codes[name]]
         column += part.start
         start, many = by_column.indptr[column], np.diff(by_column.indptr)[column]
-        row = np.repeat(np.arange(len(records)), many)
+        row = np.repeat(np.arange(len(records), dtype=np.int32), many)
         offset = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
-        cells.append(by_column.indices[np.repeat(start, many) + offset].astype(np.int64))
+        cells.append(by_column.indices[np.repeat(start, many) + offset])
         rows.append(row)
         hidden = place_of_open[column] >= 0
         cells.append(place_of_open[column[hidden]])
-        rows.append(np.flatnonzero(hidden))
+        rows.append(np.flatnonzero(hidden).astype(np.int32))
     return np.concatenate(cells), np.concatenate(rows)
 
 
@@ -202,21 +200,25 @@ class _Largest:
 
     @classmethod
     def of(
-        cls, cells: int, cell: Ints, owner: Ints, amount: Floats, weight: Floats, kept: int
-    ) -> _Largest:
-        """One contribution an owner, then the largest of each cell; nothing is no contribution."""
-        _, owner = np.unique(owner, return_inverse=True)
-        key = cell * (int(owner.max(initial=0)) + 1) + owner
-        both, place = np.unique(key, return_inverse=True)
-        own = np.bincount(place, amount, len(both))
-        weighted = np.bincount(place, amount * weight, len(both))
-        present = np.bincount(both // (int(owner.max(initial=0)) + 1), minlength=cells)
+        cls, cells: int, cell: Ints, row: Ints, owner: Ints, amount: Floats, weight: Floats,
+        kept: int,
+    ) -> _Largest:  # fmt: skip
+        """One contribution an owner, then the largest of each cell; nothing is no contribution.
+
+        Record `row` is in `cell`; owner, amount and weight are those of each record.
+        """
+        owners, owner = np.unique(owner, return_inverse=True)
+        size = max(len(owners), 1)
+        both, place = np.unique(cell.astype(np.int64) * size + owner[row], return_inverse=True)
+        own = np.bincount(place, amount[row], len(both))
+        weighted = np.bincount(place, (amount * weight)[row], len(both))
+        present = np.bincount(both // size, minlength=cells)
         there = own > 0
         both, own, weighted = both[there], own[there], weighted[there]
-        home = both // (int(owner.max(initial=0)) + 1)
+        home = both // size
         order = np.lexsort((-own, home))
         home, own, weighted = home[order], own[order], weighted[order]
-        who = (both % (int(owner.max(initial=0)) + 1))[order]
+        who = (both % size)[order]
         number = np.bincount(home, minlength=cells)
         rank = np.arange(len(home)) - np.repeat(np.cumsum(number) - number, number)
         largest, weights = np.zeros((cells, kept)), np.ones((cells, kept))
