@@ -325,6 +325,26 @@ def test_two_columns_tell_one_class_of_three(rule):
     assert "gives" not in str(found.said)
 
 
+@pytest.mark.parametrize("shown", ["a date", "a code of their own", "three answers together"])
+def test_values_that_few_have_tell_one_class_together(shown):
+    rng = np.random.default_rng(5)
+    data = patients(600).assign(ill="no")
+    women = (data["town"] == "a") & (data["sex"] == "f")
+    ill = women | (rng.random(600) < 0.25)
+    data["ill"] = np.where(ill, "hiv", rng.choice(["no", "flu"], 600))
+    if shown == "a date":
+        days = pd.date_range("2020-01-01", periods=90).strftime("%Y-%m-%d").to_numpy()
+        data["since"] = np.where(ill, rng.choice(days, 600), None)
+    elif shown == "a code of their own":
+        words = [f"{a}{b}{c}" for a in "bcdfg" for b in "aeiou" for c in "klmnp"]
+        data["code"] = np.where(ill, rng.choice(words[:60], 600), rng.choice(words[60:], 600))
+    else:
+        p, q = rng.integers(0, 2, (2, 600))
+        data = data.assign(p=p, q=q, r=np.where(ill, 1 - (p ^ q), p ^ q).astype(str))
+    found = compared(data, THREE, ["sex", "town"], ["ill"]).tried[0]
+    assert found.risks["attribute"] > 0.05
+
+
 @pytest.mark.parametrize("rule", ["of one town", "of one town and sex", "where others are, too"])
 def test_some_values_tell_some_of_a_masked_key(rule):
     rng = np.random.default_rng(3)

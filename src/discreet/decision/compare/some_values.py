@@ -3,7 +3,8 @@
 A drug that only the ill are given; two numbers of which the sign of the product says who is ill.
 Records with the same values, or the nearest ones in rank, are looked at: where all or nearly all
 have one class, and more of them than chance explains, each of them is told by the others. What
-either of two columns tells by itself is not told by both.
+either of two columns tells by itself is not told by both. All columns of few values are looked at
+together, too.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def some_told(truth: Ints, free: Sequence[Column], beside: Sequence[Column]) -> 
     pairs = [
         (a, b) for a in free for b in beside if a is not b and (b not in free or a.name < b.name)
     ][: pairs_looked_at(len(truth))]
-    for looks in ([(one,) for one in free], pairs):
+    every = tuple(one for one in free if one.codes.max(initial=0) < TEXTS)
+    for looks in ([(one,) for one in free], pairs, [every] if len(every) > 2 else []):
         for columns in looks:
             many = 1 if looks is not pairs else len(pairs)
             told = _told(truth, columns, many)
@@ -91,6 +93,7 @@ def _by_cell(truth: Ints, columns: Sequence[Column], looks: int) -> Ints:
     """By records with the same values."""
     codes = columns[0].codes
     for one in columns[1:]:
+        codes = np.unique(codes, return_inverse=True)[1]
         codes = codes * (int(one.codes.max(initial=0)) + 1) + one.codes
     cells, cell = np.unique(codes, return_inverse=True)
     some = _some(np.flatnonzero(truth >= 0), LOOKED)
@@ -112,7 +115,34 @@ def _by_cell(truth: Ints, columns: Sequence[Column], looks: int) -> Ints:
     sure = _sure(many[here], most, base, len(here) * looks)
     told = np.full(len(cells), -1)
     told[here[sure]] = best[sure]
+    rest = _together(many[here], most, best, base, counts, many[of], kind, looks)
+    told[here[rest]] = best[rest]
     return np.asarray(told[cell])
+
+
+def _together(
+    many: Floats, most: Ints, best: Ints, base: Floats,
+    counts: Ints, of_many: Floats | Ints, kind: Ints, looks: int,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Cells of few records that tell a class together: where all others of a cell have it, so has
+    each record. `counts` are those of a `kind` in cells of `of_many` records.
+    """
+    found = np.zeros(len(many), bool)
+    for one in np.unique(best):
+        for least in (1, 2, 4, 8):  # others in a cell
+            pure = (best == one) & (most == many) & (many > least)
+            wrong = int(((kind == one) & (of_many - counts == 1) & (counts >= least)).sum())
+            if not pure.any():
+                break
+            right = float(most[pure].sum())
+            usual = np.array([(base[pure] * most[pure]).sum() / right])
+            apart = right - pure.sum()  # of each cell one record speaks for the others
+            enough = _sure(np.array([apart]), np.array([apart]), usual, 4 * looks)[0]
+            share = right / (right + wrong)
+            if enough and share - usual[0] >= NEARLY * (1 - usual[0]):
+                found |= pure
+                break
+    return found
 
 
 def _share_with(codes: Ints, classes: Ints, one: Column, truth: Ints, some: Ints) -> Floats:
@@ -150,7 +180,7 @@ def _by_neighbours(truth: Ints, columns: Sequence[Column], looks: int) -> Ints:
         return found
     ranks = np.stack([_ranks(order, some) for order in kept], 1)
     own = truth[some]
-    share = np.bincount(own) / len(own)
+    share = np.bincount(truth[truth >= 0]) / (truth >= 0).sum()
     alike = np.ceil(np.log(CHANCE) / np.log(np.clip(share, 1e-12, 1 - 1e-12)))
     alike = np.clip(alike, 2, NEIGHBOURS).astype(np.int64)
     tree, most = KDTree(ranks[some]), min(int(alike.max()), len(some) - 1)
