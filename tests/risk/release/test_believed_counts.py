@@ -5,12 +5,14 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
+import discreet as dc
 from discreet.cli import main
 from discreet.data.codebook import Role, Variable
 from discreet.decision.frontier.frontier import frontier
@@ -314,3 +316,18 @@ def test_a_tied_guess_is_not_called_wrong():
     assert "the best guess is right for 4" in found.output
     assert found.output.count("tied") == 4
     assert "wrong" not in found.output
+
+
+def test_groups_of_a_hierarchy_are_believed_in_where_no_margin_speaks_of_them():
+    """Two of three illnesses are a cancer: so much is believed of everybody before any release."""
+    book = dc.Codebook.of(
+        {"Ill": {"role": "sensitive", "hierarchy": {"lung": "cancer", "skin": "cancer"}}}
+    )
+    people = [("a", "lung"), ("b", "skin"), ("b", "flu"), ("b", "lung")]
+    frame = pd.DataFrame(people, columns=["Town", "Ill"])
+    table = dc.load(frame, codebook=book, records=True)
+    policy = {"attribute.check": False, "published.least": 0, "small.width": 0}
+    for limit, verdict in ((0.6, "FAIL"), (0.7, "PASS")):
+        rule = {"belief.attribute": limit, "belief.model": "uniform"}
+        found = dc.decide(table, "Town", dc.Policy.of(policy | rule))
+        assert str(found.verdict) == verdict

@@ -64,7 +64,7 @@ def believed_attributes(
     >>> believed_attributes(table, Release.margins(table, "Town + Ill"), CellWeights.uniform())[0]
     BelievedAttribute(group={'Town': 'A'}, ..., probability=0.2..., standard_error=0.0)
     """
-    leveled = with_levels(table, {n for margin in release.formula.margins for n in margin})
+    leveled = with_levels(table, table.names)
     having = list(_having(leveled, share, order))
     if not having:
         return ()
