@@ -93,3 +93,32 @@ def test_two_files_that_are_matched_are_asked_about_together(tmp_path, monkeypat
     found = CliRunner().invoke(main, words.split())
     assert found.exit_code == 2, found.output
     assert "differ only by" in found.output
+
+
+@pytest.mark.parametrize(
+    "hierarchy",
+    [
+        {"lung": "cancer", "Skin": "cancer"},
+        {"lung": "cancer", "skinn": "cancer"},
+        {"lung": "cancer", " skin": "cancer"},
+        {"lung": "cancer", "skin": "Cancer"},
+        {"lung": "canc\u00e9r", "skin": "cance\u0301r"},
+        {"lung": "a", "skin": "b", "a": "cancer", "B": "cancer"},
+        {"lung": "cancer", "07": "cancer"},
+    ],
+    ids=str,
+)
+def test_a_hierarchy_writes_each_name_in_one_way(hierarchy):
+    """All in Ash have cancer: a slip in the hierarchy would hide that, and PASS."""
+    cells = {("Ash", "lung"): 50, ("Ash", "skin"): 49, ("Ash", "7"): 0, ("Birch", "lung"): 40,
+             ("Birch", "skin"): 30, ("Birch", "7"): 60}  # fmt: skip
+    frame = pd.DataFrame([cell for cell, n in cells.items() for _ in range(n)])
+    frame = frame.set_axis(["Town", "Diag"], axis=1)
+    plain = {"lung": "cancer", "skin": "cancer", "seven": "rest"}  # nobody has the last here
+    roles = {"Town": {"role": "identifying"}}
+    book = dc.Codebook.of(roles | {"Diag": {"role": "sensitive", "hierarchy": plain}})
+    policy = dc.Policy().set(["attribute.exclusion=false"])
+    assert str(dc.decide(dc.load(frame, codebook=book), "Town*Diag", policy).verdict) == "FAIL"
+    book = dc.Codebook.of(roles | {"Diag": {"role": "sensitive", "hierarchy": hierarchy}})
+    with pytest.raises(dc.DisclosureError, match="the hierarchy of 'Diag'"):
+        dc.load(frame, codebook=book)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import decimal
+import difflib
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from discreet.data.frames import label
 from discreet.data.order import in_order as natural
 from discreet.errors import CodebookError, DataError
 
+ALIKE = 0.85  # of two names of which one may be a slip of the other
 MOST_CATEGORIES = 10_000
 
 
@@ -201,8 +204,52 @@ def _check_listed(name: str, labels: list[str], entry: Entry, where: str) -> Non
 
 
 def _check_hierarchy(name: str, known: list[str], entry: Entry) -> None:
-    if entry.hierarchy and not {code for code, _ in entry.hierarchy.pairs} & set(known):
+    """A hierarchy names categories, and writes each name in one way.
+
+    A code that is neither a category nor a parent may be one of those that nobody has here; but not
+    if a category or a parent that has none above it is written much alike.
+    """
+    if not entry.hierarchy:
+        return
+    above = dict(entry.hierarchy.pairs)
+    if not above.keys() & {*known}:
         raise CodebookError(
             f"the hierarchy of {name!r} names none of its categories "
             f"{', '.join(known[:10])}; use the labels of the categories as codes."
         )
+    parents = dict.fromkeys(above.values())
+    seen: dict[str, str] = {}
+    for parent in parents:
+        if (first := seen.setdefault(_plain(parent), parent)) != parent:
+            raise CodebookError(
+                f"the hierarchy of {name!r} has the parents {first!a} and {parent!a}, "
+                "which differ only by Unicode form, blanks or case; write one of them."
+            )
+    without = [one for one in dict.fromkeys([*known, *parents]) if one not in above]
+    for code in above.keys() - {*known} - parents.keys():
+        if near := _near(code, without):
+            raise CodebookError(
+                f"the hierarchy of {name!r} says what {code!a} lies in, which is no category "
+                f"of it, and nothing of {near!a}. If they are one, write them alike; if not, "
+                f"leave {code!a} out of the hierarchy."
+            )
+
+
+def _near(code: str, names: Sequence[str]) -> str | None:
+    """A name that is written much like a code: alike but for case and blanks, the same number, or
+    a letter or so apart, and not by digits, which number things.
+    """
+    for one in names:
+        if _plain(one) == _plain(code) or _number(one) == _number(code):
+            return one
+    letters = re.sub(r"\d", "", code)
+    words = [one for one in names if re.sub(r"\d", "", one) != letters]
+    return next(iter(difflib.get_close_matches(code, words, 1, ALIKE)), None)
+
+
+def _number(text: str) -> object:
+    """What a text says as a number; itself if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
