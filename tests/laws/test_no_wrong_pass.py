@@ -384,3 +384,18 @@ def test_hidden_cells_of_one_owner_in_a_table_of_one_variable(tmp_path, monkeypa
     Path("firms.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     done = run("mask firms.csv --release Region --value Turnover --holding Owner --json")
     assert done.exit_code in (0, 1)
+
+
+def test_a_level_is_told_by_large_cells_though_no_margin_speaks_of_it():
+    """99 are in Ash: 50 with lung cancer and 49 with skin cancer, both published as large."""
+    counts = {"Ash": [50, 49, 0], "Birch": [30, 20, 60], "Cedar": [40, 30, 40]}
+    cells = [(town, ill, n) for town, own in counts.items() for ill, n in zip(
+        ["lung", "skin", "flu"], own, strict=True)]  # fmt: skip
+    frame = pd.DataFrame(cells, columns=["Town", "Ill", "n"])
+    tree = {"lung": "cancer", "skin": "cancer"}
+    book = {"Town": {"role": "identifying"}, "Ill": {"role": "sensitive", "hierarchy": tree}}
+    table = dc.load(frame, count="n", codebook=dc.Codebook.of(book))
+    policy = dc.Policy().set(["attribute.exclusion=false"])
+    assert str(dc.decide(table, "Town", policy).verdict) == "PASS"
+    assert str(dc.decide(table, "Town", policy, large=40).verdict) == "FAIL"
+    assert str(dc.assess(table, "Town", policy, large=40).verdict) == "FAIL"

@@ -190,7 +190,7 @@ class Case:
         table = table if whole else table.margin(bounder.release.names)
         if fewer is not None:
             table = replace(table, impossible=impossible)
-        leveled = with_levels(table, {n for margin in release.formula.margins for n in margin})
+        leveled = with_levels(table, spoken_of(release, table))
         if leveled is not table:
             table, bounder = leveled, self._bounder_of(bounder.release.with_levels(leveled))
         elif whole:
