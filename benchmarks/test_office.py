@@ -37,7 +37,7 @@ def test_forty_tables_of_a_survey_in_two_minutes(tmp_path):
     rules = {r["rule"]: r for r in masked["judged"]["reasons"] if r["verdict"] == "FAIL"}
     assert not rules
     looked, third = run("check", out, "--against", str(data), "--codebook", str(book))
-    assert looked["verdict"] == "PASS"
+    assert looked["verdict"] == "REVIEW"  # counts stand beside weighted counts
     failed = sum(one["verdict"] == "FAIL" for one in judged["tables"])
     print(
         f"\nassess {first:.1f} s: {failed} of 40 tables fail alone, "

@@ -543,7 +543,7 @@ def test_whatever_decides_does_so_in_the_pool(tmp_path, monkeypatch, role, metho
         number = made.site.counter.request("czech", ["A", "B"]).number
         assert made.site.counter.request("czech", list("ABCDEF")).why == "unsafe"
         threads = []
-        for owner, name in ((Counter, "desk"), (CurrentDesks, "_decide")):
+        for owner, name in ((Counter, "desk"), (CurrentDesks, "_decide"), (CurrentDesks, "_keep")):
             real = getattr(owner, name)
 
             def noted(self, *args, real=real, **more):
