@@ -248,3 +248,46 @@ def test_a_sensitive_key_counts_as_a_key():
     data = pd.DataFrame({"g": np.repeat(TOWNS, 2), "ill": ["no", "yes"] * 20})
     found = risks(data, AS_IT_IS, ["g", "ill"], ["ill"])
     assert (found["identified"], found["attribute"]) == (1, None)  # not looked at, which is not 0
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        {"method": "sample", "share": 1.0},
+        {"method": "pram", "columns": ["sex"], "keep": 0.8},
+        {"method": "pram", "columns": ["ill"], "keep": 0.9},
+        {"method": "synthesise", "model": "formula", "formula": "town*sex*ill"},
+    ],
+    ids=lambda mask: "-".join([mask["method"], *mask.get("columns", ())]),
+)
+def test_all_have_cancer_though_of_three_kinds(mask):
+    """Levels of a hierarchy are told in a file as they are in a table."""
+    rng = np.random.default_rng(3)
+    kinds, share = ["lung", "skin", "bone", "flu", "no", "cold"], [0.1, 0.1, 0.1, 0.2, 0.3, 0.2]
+    town, sex = rng.choice([*"abcdef"], 600), rng.choice([*"fm"], 600)
+    ill = np.where(town == "a", rng.choice(kinds[:3], 600), rng.choice(kinds, 600, p=share))
+    data = pd.DataFrame({"town": town, "sex": sex, "ill": ill})
+    plan = {"keys": ["town", "sex"], "sensitive": ["ill"], "masks": [mask], "seed": 1}
+    tree = {"ill": {"hierarchy": dict.fromkeys(kinds[:3], "cancer")}}
+    plain, known = (
+        dc.compare(data, plan, records=True, codebook=dc.Codebook.of(book)) for book in ({}, tree)
+    )
+    before, after = (one.tried[0].risks["attribute"] for one in (plain, known))
+    assert after > before + 0.1
+    assert str(known.verdict) == "FAIL"
+
+
+def test_a_code_tells_a_level_of_a_masked_column():
+    rng = np.random.default_rng(3)
+    kinds = ["lung", "skin", "bone", "flu", "no", "cold"]
+    data = pd.DataFrame({"town": rng.choice([*"abcdef"], 600), "ill": rng.choice(kinds, 600)})
+    data.loc[data["town"] == "a", "ill"] = rng.choice(kinds[:3], (data["town"] == "a").sum())
+    cancer = data["ill"].isin(kinds[:3])
+    mask = {"method": "pram", "columns": ["ill"], "matrix": {
+        "ill": {a: dict.fromkeys(kinds, 1 / 6) for a in kinds}}}  # fmt: skip
+    plan = {"keys": ["town"], "sensitive": ["ill"], "masks": [mask], "seed": 1}
+    book = dc.Codebook.of({"ill": {"hierarchy": dict.fromkeys(kinds[:3], "cancer")}})
+    codes = np.where(cancer, rng.choice(["C1", "C2"], 600), rng.choice(["X1", "X2"], 600))
+    for code, told in ((rng.permutation(codes), False), (codes, True)):
+        found = dc.compare(data.assign(code=code), plan, records=True, codebook=book).tried[0]
+        assert (found.risks["attribute"] > 0.1) is told

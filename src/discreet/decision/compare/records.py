@@ -19,6 +19,7 @@ from discreet.decision.compare.sensitive import (
     is_fixed,
     is_number,
     sensitive_column,
+    with_levels,
 )
 from discreet.decision.compare.tried import Tried
 from discreet.decision.law.policy import Policy
@@ -108,11 +109,12 @@ def _inferred(
     for name in plan.sensitive:
         if name in plan.keys:
             continue
-        column = sensitive_column(file, masked, name, plan.keys)
-        one = inferred(file, masked, plan.keys, column)
-        if one is not None:
-            told = float(found.told[name].mean())
-            learnt[name] = {"told": told, "released": one.released, "baseline": one.baseline}
+        for column in with_levels(file, sensitive_column(file, masked, name, plan.keys)):
+            one = inferred(file, masked, plan.keys, column)
+            if one is not None:
+                told = float(found.told[column.name].mean())
+                rates = {"released": one.released, "baseline": one.baseline}
+                learnt[column.name] = {"told": told, **rates}
     return learnt
 
 
@@ -244,7 +246,11 @@ def _attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Dis
         raise DataError("the intruder knows no column; name the keys that can be known of people.")
     file.check(*plan.keys, *plan.sensitive)
     names = [name for name in plan.sensitive if name not in plan.keys]
-    columns = [sensitive_column(file, masked, name, plan.keys) for name in names]
+    columns = [
+        one
+        for name in names
+        for one in with_levels(file, sensitive_column(file, masked, name, plan.keys))
+    ]
     rare = [one for name in names if (one := having(file, masked, name)) is not None]
     intruder = masked.intruder(plan.keys)
     unknown = all(key.kind is Kind.UNKNOWN for key in intruder.keys)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.decision.compare.column import Column
 from discreet.decision.compare.inferred import guesses
 from discreet.decision.compare.plan import Plan
-from discreet.decision.compare.sensitive import became, is_fixed, tenths
+from discreet.decision.compare.sensitive import became, is_fixed, levels_of, tenths
 from discreet.decision.compare.some_values import (
     SomeTold,
     pairs_looked_at,
@@ -75,7 +75,7 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     blocks = [(key.name, *key.joint) for key in masked.keys.values() if key.joint]
     keys, sensitive, said = list(plan.keys), list(plan.sensitive), []
     source: dict[str, Labels | Floats] = {}
-    released, laws = {}, dict(masked.keys)
+    released, laws, trees = {}, dict(masked.keys), dict(file.hierarchies)
     for name in dict.fromkeys(guarded):
         own = Column.true(file, name)
         along = {one for block in blocks if name in block for one in block} | {name}
@@ -87,9 +87,15 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
                 keys.append(other)
                 shown.pop(other)
         free = [one for one in shown if one not in plan.keys or one == plan.weight]
-        told = _summed(own, shown) or _read(own, shown, free) or _by_all(own, shown, free)
-        if told is None:
-            told = _partly(own, [shown[one] for one in free], shown, _masked(columns, plan, name))
+        mask = None if name in plan.keys else columns.get(name)  # a key is shown besides
+        told = _summed(own, shown) or _read_or_partly(own, shown, free, mask)
+        for level, group_of in levels_of(file, name) if mask is not None else ():
+            coarse, seen = (_grouped(file, one, group_of) for one in (own, mask))
+            if (more := _read_or_partly(coarse, shown, free, seen)) is not None:
+                made = _unused(f"{level} by {more.by}", file, source)
+                said.append(_sentence(level, more.by, more.share))
+                source[made], released[made] = more.true, more.seen[masked.rows]
+                sensitive.append(made)
         if told is None:
             continue
         made = _unused(f"{name} by {told.by}", file, source)
@@ -98,6 +104,8 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         if told.law is not None:
             laws[made] = replace(told.law, name=made)
         (keys if name in plan.keys else sensitive).append(made)
+        if name in trees and own.numbers is None:
+            trees[made] = trees[name]
     for other, told in _of_keys(file, masked, plan, columns, hidden):
         if other in keys:
             continue
@@ -112,11 +120,18 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     if not said:
         return None
     return Repeats(
-        replace(file, data=file.data.assign(**source)),
+        replace(file, data=file.data.assign(**source), hierarchies=trees),
         replace(masked, data=masked.data.assign(**released), keys=laws),
         replace(plan, keys=tuple(dict.fromkeys(keys)), sensitive=tuple(sensitive)),
         tuple(said),
     )
+
+
+def _grouped(file: RecordFile, column: Column | None, group_of: Mapping[str, str]) -> Column:
+    """A column with its values in groups."""
+    assert column is not None
+    labels = [group_of.get(one, one) for one in column.labels]
+    return Column.of(file, column.name, np.array([*labels, None], dtype=object)[:-1])
 
 
 def _unused(name: str, file: RecordFile, also: Collection[str]) -> str:
@@ -135,11 +150,6 @@ def pairs_left_out(file: RecordFile, masked: MaskedFile, plan: Plan) -> int:
     free = sum(name not in plan.keys for name in columns)
     pairs = free * (free - 1) // 2 + free * (len(columns) - free)
     return max(pairs - pairs_looked_at(len(file)), 0)
-
-
-def _masked(columns: Mapping[str, Column], plan: Plan, name: str) -> Column | None:
-    """What a mask shows of a sensitive column; nothing of a key, which it shows besides."""
-    return None if name in plan.keys else columns.get(name)
 
 
 def _released(file: RecordFile, masked: MaskedFile) -> Iterator[tuple[str, Column]]:
@@ -198,6 +208,14 @@ class _Telling:
     true: Labels | Floats
     seen: Labels | Floats
     law: Key | None = None
+
+
+def _read_or_partly(
+    own: Column, shown: Mapping[str, Column], free: Collection[str], mask: Column | None
+) -> _Telling | None:
+    """Nearly all of a column, or some of its values."""
+    told = _read(own, shown, free) or _by_all(own, shown, free)
+    return told or _partly(own, [shown[one] for one in free], shown, mask)
 
 
 def _read(own: Column, shown: Mapping[str, Column], free: Collection[str]) -> _Telling | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -63,6 +63,49 @@ def sensitive_column(
     of, size = _kinds(labels, names)
     truth, seen = (of[_places(values, names)] for values in (labels, shown))
     return _as_shown(name, truth, seen, size, None if chance else masked.rows)
+
+
+def levels_of(file: RecordFile, name: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The levels of a column's hierarchy, by name: the group of each value."""
+    tree = file.hierarchies.get(name)
+    values = sorted({*file.labels(name)} - {""})
+    for number, groups in enumerate(tree.levels(values) if tree else (), 1):
+        yield f"{name} (level {number})", dict(zip(values, groups, strict=True))
+
+
+def with_levels(file: RecordFile, column: Sensitive) -> Iterator[Sensitive]:
+    """A sensitive column, and each level of its hierarchy: all who have lung or skin cancer have
+    cancer, whatever each of them has. A class of values from several groups stays by itself.
+
+    >>> import pandas as pd
+    >>> from discreet.data.hierarchy import Hierarchy
+    >>> tree = Hierarchy.of({"lung": "cancer", "skin": "cancer"})
+    >>> file = RecordFile(pd.DataFrame({"ill": ["lung", "skin", "flu"]}), {"ill": tree})
+    >>> ill = Sensitive("ill", np.array([1, 2, 0]), np.eye(3)[[1, 2, 0]], np.ones(3) / 3)
+    >>> [(one.name, one.truth.tolist()) for one in with_levels(file, ill)]
+    [('ill', [1, 2, 0]), ('ill (level 1)', [0, 0, 1])]
+    """
+    yield column
+    labels = file.labels(column.name)
+    for name, group_of in levels_of(file, column.name):
+        groups = []
+        for code in range(len(column.prior)):
+            own = {group_of.get(one, one) for one in {*labels[column.truth == code]}}
+            groups.append((0, own.pop()) if len(own) == 1 else (1, str(code)))
+        names = sorted(set(groups))
+        of = np.array([names.index(group) for group in groups])
+        if 1 < len(names) < len(groups):
+            yield _merged(column, name, of, np.eye(len(names))[of])
+
+
+def _merged(column: Sensitive, name: str, of: Ints, into: Floats) -> Sensitive:
+    """The same of groups of classes."""
+    prior, likelihood = column.prior @ into, column.likelihood
+    if likelihood is not None:
+        often = np.where(prior > 0, prior, 1)
+        likelihood = np.where(prior > 0, (likelihood * column.prior) @ into / often, 0)
+    truth = np.where(column.truth < 0, -1, of[column.truth])
+    return Sensitive(name, truth, column.believed @ into, prior, column.shown, likelihood)
 
 
 def having(file: RecordFile, masked: MaskedFile, name: str) -> Sensitive | None:
