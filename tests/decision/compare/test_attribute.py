@@ -291,3 +291,18 @@ def test_a_code_tells_a_level_of_a_masked_column():
     for code, told in ((rng.permutation(codes), False), (codes, True)):
         found = dc.compare(data.assign(code=code), plan, records=True, codebook=book).tried[0]
         assert (found.risks["attribute"] > 0.1) is told
+
+
+def test_levels_of_codes_that_are_numbers():
+    """Codes 1 to 3 are cancers and 4 is none; few have 3 or 4, which stand next to each other."""
+    rng = np.random.default_rng(3)
+    town = rng.choice([*"abcdef"], 600)
+    ill = rng.choice([1, 2, 3, 4, 6], 600, p=[0.15, 0.15, 0.03, 0.03, 0.64])
+    cancers = rng.choice([1, 2, 3], 600, p=[0.4, 0.4, 0.2])
+    data = pd.DataFrame({"town": town, "ill": np.where(town == "a", cancers, ill)})
+    plan = {"keys": ["town"], "sensitive": ["ill"], "seed": 1}
+    plan |= {"masks": [{"method": "sample", "share": 1.0}]}
+    book = dc.Codebook.of({"ill": {"hierarchy": dict.fromkeys("123", "cancer")}})
+    policy = dc.Policy().set(["masks.act=0.9"])
+    found = dc.compare(data, plan, policy, records=True, codebook=book).tried[0]
+    assert found.risks["attribute"] > 0.15

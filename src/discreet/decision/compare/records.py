@@ -18,7 +18,6 @@ from discreet.decision.compare.sensitive import (
     having,
     is_fixed,
     is_number,
-    sensitive_column,
     with_levels,
 )
 from discreet.decision.compare.tried import Tried
@@ -109,7 +108,7 @@ def _inferred(
     for name in plan.sensitive:
         if name in plan.keys:
             continue
-        for column in with_levels(file, sensitive_column(file, masked, name, plan.keys)):
+        for column in with_levels(file, masked, name, plan.keys):
             one = inferred(file, masked, plan.keys, column)
             if one is not None:
                 told = float(found.told[column.name].mean())
@@ -246,11 +245,7 @@ def _attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Dis
         raise DataError("the intruder knows no column; name the keys that can be known of people.")
     file.check(*plan.keys, *plan.sensitive)
     names = [name for name in plan.sensitive if name not in plan.keys]
-    columns = [
-        one
-        for name in names
-        for one in with_levels(file, sensitive_column(file, masked, name, plan.keys))
-    ]
+    columns = [one for name in names for one in with_levels(file, masked, name, plan.keys)]
     rare = [one for name in names if (one := having(file, masked, name)) is not None]
     intruder = masked.intruder(plan.keys)
     unknown = all(key.kind is Kind.UNKNOWN for key in intruder.keys)

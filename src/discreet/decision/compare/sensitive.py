@@ -26,7 +26,12 @@ PIECE = 2_000_000  # densities at a time
 
 
 def sensitive_column(
-    file: RecordFile, masked: MaskedFile, name: str, keys: Sequence[str] = ()
+    file: RecordFile,
+    masked: MaskedFile,
+    name: str,
+    keys: Sequence[str] = (),
+    *,
+    coded: bool = False,
 ) -> Sensitive:
     """Numbers in tenths of the true file, categories as they are, or as coarse as they became.
 
@@ -36,6 +41,7 @@ def sensitive_column(
     rule by which values are blanked takes from it: how often each value is. What is missing
     otherwise says nothing itself.
     Noise that goes with that of the `keys` is known in part to whoever knows these of a record.
+    Where numbers are `coded` they are names, and each is a class.
 
     >>> import discreet as dc
     >>> import pandas as pd
@@ -46,21 +52,21 @@ def sensitive_column(
     """
     key, released = masked.keys.get(name), RecordFile(masked.data)
     still = are_numbers(released, name)
-    if key is not None and key.continuous and still:
+    if key is not None and key.continuous and still and not coded:
         true = _before_chance(file, masked, name)
         return _with_noise(true, *_less_known(file, masked, key, released, keys))
     chance = key is None or not _fixed(key)
-    if is_number(file, name) and still and (chance or is_number(released, name)):
+    if is_number(file, name) and not coded and still and (chance or is_number(released, name)):
         true = _before_chance(file, masked, name)
         truth, size = _classes(true, true)
         seen = _classes(true, released.numbers(name))[0]
         return _as_shown(name, truth, seen, size, None if chance else masked.rows)
     shown = plainly(released.labels(name))
     if key is not None and chance and key.kind is Kind.CATEGORY and key.matrix is not None:
-        return _mixed_up(file, key, released.labels(name))
+        return _mixed_up(file, key, released.labels(name), coded=coded)
     labels = plainly(_whole(file, name, became(file, masked, name)))
     names = sorted({*labels, *shown} - {""})
-    of, size = _kinds(labels, names)
+    of, size = _each(names) if coded else _kinds(labels, names)
     truth, seen = (of[_places(values, names)] for values in (labels, shown))
     return _as_shown(name, truth, seen, size, None if chance else masked.rows)
 
@@ -73,21 +79,26 @@ def levels_of(file: RecordFile, name: str) -> Iterator[tuple[str, dict[str, str]
         yield f"{name} (level {number})", dict(zip(values, groups, strict=True))
 
 
-def with_levels(file: RecordFile, column: Sensitive) -> Iterator[Sensitive]:
+def with_levels(
+    file: RecordFile, masked: MaskedFile, name: str, keys: Sequence[str] = ()
+) -> Iterator[Sensitive]:
     """A sensitive column, and each level of its hierarchy: all who have lung or skin cancer have
-    cancer, whatever each of them has. A class of values from several groups stays by itself.
+    cancer, whatever each of them has. A value that is none of the source stays by itself.
 
+    >>> import discreet as dc
     >>> import pandas as pd
     >>> from discreet.data.hierarchy import Hierarchy
     >>> tree = Hierarchy.of({"lung": "cancer", "skin": "cancer"})
     >>> file = RecordFile(pd.DataFrame({"ill": ["lung", "skin", "flu"]}), {"ill": tree})
-    >>> ill = Sensitive("ill", np.array([1, 2, 0]), np.eye(3)[[1, 2, 0]], np.ones(3) / 3)
-    >>> [(one.name, one.truth.tolist()) for one in with_levels(file, ill)]
+    >>> whole = dc.files.Sample(share=1.0).apply(file, np.random.default_rng(1))
+    >>> [(one.name, one.truth.tolist()) for one in with_levels(file, whole, "ill")]
     [('ill', [1, 2, 0]), ('ill (level 1)', [0, 0, 1])]
     """
-    yield column
-    labels = file.labels(column.name)
-    for name, group_of in levels_of(file, column.name):
+    yield sensitive_column(file, masked, name, keys)
+    if name not in file.hierarchies:
+        return
+    column, labels = sensitive_column(file, masked, name, keys, coded=True), file.labels(name)
+    for level, group_of in levels_of(file, name):
         groups = []
         for code in range(len(column.prior)):
             own = {group_of.get(one, one) for one in {*labels[column.truth == code]}}
@@ -95,7 +106,7 @@ def with_levels(file: RecordFile, column: Sensitive) -> Iterator[Sensitive]:
         names = sorted(set(groups))
         of = np.array([names.index(group) for group in groups])
         if 1 < len(names) < len(groups):
-            yield _merged(column, name, of, np.eye(len(names))[of])
+            yield _merged(column, level, of, np.eye(len(names))[of])
 
 
 def _merged(column: Sensitive, name: str, of: Ints, into: Floats) -> Sensitive:
@@ -197,11 +208,16 @@ def _kinds(labels: Labels, names: list[str]) -> tuple[Ints, int]:
     if 2 * int(np.isfinite(values).sum()) < sum(one in place for one in names):
         values, among = (np.array([place.get(a, np.nan) for a in b]) for b in (names, labels))
     if not np.isfinite(among).any():
-        return np.append(np.arange(len(names)), -1), max(len(names), 1)
+        return _each(names)
     found, size = _classes(among, values)
     found = np.where(found < 0, size + np.arange(len(found)), found)
     kinds, found = np.unique(found, return_inverse=True)
     return np.append(found, -1), len(kinds)
+
+
+def _each(names: list[str]) -> tuple[Ints, int]:
+    """Each name by itself."""
+    return np.append(np.arange(len(names)), -1), max(len(names), 1)
 
 
 def _before_chance(file: RecordFile, masked: MaskedFile, name: str) -> Floats:
@@ -267,7 +283,7 @@ def _as_shown(name: str, truth: Ints, seen: Ints, size: int, rows: Ints | None) 
     return _believed(name, truth, np.where(blank, size, seen), likelihood, prior)
 
 
-def _mixed_up(file: RecordFile, key: Key, shown: Labels) -> Sensitive:
+def _mixed_up(file: RecordFile, key: Key, shown: Labels, *, coded: bool = False) -> Sensitive:
     """A matrix: values of which it makes the same are one class."""
     assert key.matrix is not None
     labels = file.labels(key.name)
@@ -279,7 +295,7 @@ def _mixed_up(file: RecordFile, key: Key, shown: Labels) -> Sensitive:
     outcomes = sorted({*shown} - {""} | {b for row in key.matrix.values() for b in row})
     rows = np.array([[key.matrix.get(a, {}).get(b, 0.0) for b in outcomes] for a in names])
     place = _places(labels, names)
-    kinds, size = _kinds(labels, names)
+    kinds, size = _each(names) if coded else _kinds(labels, names)
     shares = np.eye(size)[kinds[:-1]].T * np.bincount(place[place >= 0], minlength=len(names))
     rows = shares @ rows / np.maximum(shares.sum(1, keepdims=True), 1)
     table, of = np.unique(rows.round(12), axis=0, return_inverse=True)
