@@ -309,4 +309,5 @@ def test_where_nearly_every_combination_is_somebodys(formula, low, high):
     found = tried(data, whole, synthetic(formula, 20), keys=["a", "b", "c"])
     own, made = found.tried[0].risks["identified"], found.tried[1]
     assert low <= made.risks["identified"] <= min(high, own)
-    assert high < 1 or made.risks["identified"] + made.error > 0.9 * own
+    many = tried(data, synthetic(formula, 100), keys=["a", "b", "c"]).tried[0]
+    assert high < 1 or many.risks["identified"] + many.error > 0.98 * own

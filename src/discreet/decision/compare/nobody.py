@@ -202,5 +202,8 @@ def _excess(
     slack = SURE * np.sqrt(spread)
     more = ours - theirs
     over = np.divide(more, ours, out=np.zeros(size), where=(ours > 0) & (more > slack))
-    open_part = np.where(more > slack, slack, np.maximum(more, 0) + slack)
+    usual = (np.bincount(other, shown, size) + alone + 1) / (cells + 3)  # of few nothing is sure
+    spread = ours * (1 - ours) / np.maximum(people, 1) + usual * (1 - usual) / (cells + 1)
+    wide = np.maximum(SURE * np.sqrt(spread), slack)
+    open_part = np.where(more > slack, wide, np.maximum(more, 0) + wide)
     return over[group], np.minimum(open_part, ours)[group]
