@@ -127,11 +127,8 @@ class Spread(Generic[R]):
                     if place > last:
                         continue
                     finished[place] = outcome = opened(future.result())
-                    if outcome.error:  # what comes after it is in vain
+                    if outcome.error:  # what comes after it is in vain, and ends with the team
                         last = place
-                        for other, after in under_way.items():
-                            if after > last:
-                                other.cancel()
         except team.lost:
             for future, place in under_way.items():
                 if future.done() and not future.cancelled() and not future.exception():
