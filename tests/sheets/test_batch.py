@@ -10,6 +10,7 @@ from discreet.data.hierarchy import Hierarchy
 from discreet.errors import CodebookError, DataError
 from discreet.sheets.batch import read_batch
 from discreet.sheets.columns import read_wide
+from discreet.sheets.grouping import Grouping
 from discreet.sheets.labels import cut_at, line_of
 from discreet.sheets.reading import read_sheets
 from discreet.sheets.sheet import Measure, Status
@@ -261,9 +262,9 @@ def test_what_cannot_be_read(tmp_path, name):
 def test_cut_labels_mean_what_they_say():
     """Every group of a cut is found again by its label."""
     for label, chosen in cut_at(AGE, [44.5, 50]).items():
-        codes = line_of(AGE, label).codes
+        codes = line_of(Grouping.of(AGE), label).codes
         assert [AGE.categories[code] for code in sorted(codes)] == chosen
-    assert line_of(AGE, "old") is None
+    assert line_of(Grouping.of(AGE), "old") is None
 
 
 def test_a_published_cross_tab(tmp_path):

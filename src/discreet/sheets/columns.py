@@ -60,8 +60,8 @@ def read_wide(
         raise DataError(f"{where} has no lines below its head; it needs at least one.")
     head, *body = rows
     beside, over = _heads(head, known, [down] if isinstance(down, str) else down, across, where)
-    width = len(beside)
-    while body and not any(body[-1][1:]) and line_of(known[beside[0]], body[-1][0]) is None:
+    width, first = len(beside), Grouping.of(known[beside[0]])
+    while body and not any(body[-1][1:]) and line_of(first, body[-1][0]) is None:
         body.pop()  # a note
     names = [*beside, *([over] if over else [])]
     labels = [list(dict.fromkeys(row[place] for row in body)) for place in range(width)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 KEPT = 6  # largest contributors of a cell
+SPAN = 500_000  # pairs of a cell and a record that are sorted at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +171,8 @@ def _mean(amounts: Floats) -> float:
 def _where(system: System, records: Records, openly: Ints) -> tuple[Ints, Ints]:
     """Every pair of a cell and a record in it."""
     by_column = system.sums.tocsc()
-    place_of_open = np.full(system.columns, -1, np.int64)
-    place_of_open[openly] = system.cells + np.arange(len(openly))
+    place_of_open = np.full(system.columns, -1, np.int32)
+    place_of_open[openly] = system.cells + np.arange(len(openly), dtype=np.int32)
     cells, rows = [], []
     codes = system.codes_of(records.codes)
     for part in system.parts:
@@ -207,11 +208,33 @@ class _Largest:
 
         Record `row` is in `cell`; owner, amount and weight are those of each record.
         """
-        owners, owner = np.unique(owner, return_inverse=True)
-        size = max(len(owners), 1)
-        both, place = np.unique(cell.astype(np.int64) * size + owner[row], return_inverse=True)
-        own = np.bincount(place, amount[row], len(both))
-        weighted = np.bincount(place, (amount * weight)[row], len(both))
+        owner = np.unique(owner, return_inverse=True)[1]
+        order = np.argsort(cell, kind="stable")
+        ends = np.r_[0, np.cumsum(np.bincount(cell, minlength=cells))]
+        found: list[_Largest] = []
+        first = 0
+        while first < cells or not found:  # so many at a time that what is sorted stays small
+            last = int(np.searchsorted(ends, ends[first] + SPAN, "right")) - 1
+            last = min(max(first + 1, last), cells)
+            there = order[ends[first] : ends[last]]
+            found.append(
+                cls._of(
+                    last - first, cell[there] - first, owner[row[there]], amount[row[there]],
+                    weight[row[there]], kept,
+                )
+            )  # fmt: skip
+            first = last
+        return cls(*(np.concatenate([getattr(o, f.name) for o in found]) for f in fields(cls)))
+
+    @classmethod
+    def _of(
+        cls, cells: int, cell: Ints, owner: Ints, amount: Floats, weight: Floats, kept: int
+    ) -> _Largest:
+        """Of some cells; what each pair of a cell and a record in it has."""
+        size = int(owner.max(initial=0)) + 1
+        both, place = np.unique(cell.astype(np.int64) * size + owner, return_inverse=True)
+        own = np.bincount(place, amount, len(both))
+        weighted = np.bincount(place, amount * weight, len(both))
         present = np.bincount(both // size, minlength=cells)
         there = own > 0
         both, own, weighted = both[there], own[there], weighted[there]

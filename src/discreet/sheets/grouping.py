@@ -99,9 +99,13 @@ class Grouping(Shown):
     def name(self) -> str:
         return self.variable.name
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         return tuple(line.label for line in self.lines)
+
+    @cached_property
+    def by_label(self) -> dict[str, Line]:
+        return {line.label: line for line in self.lines}
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -50,32 +50,30 @@ def cut_at(variable: Variable, cuts: Sequence[object]) -> dict[str, list[str]]:
     return found
 
 
-def line_of(variable: Variable, label: str) -> Line | None:
-    """The line that a label names by itself.
+def line_of(every: Grouping, label: str) -> Line | None:
+    """The line that a label names by itself, where every line of its variable is known.
 
-    >>> age = Variable("Age", ("17", "18", "50"))
+    >>> age = Grouping.of(Variable("Age", ("17", "18", "50")))
     >>> [sorted(line_of(age, name).codes) for name in ("18", "All", "18 and over")]
     [[1], [0, 1, 2], [1, 2]]
     """
-    every = Grouping.of(variable)
-    found = next((line for line in every.lines if line.label == label), None)
+    found = every.by_label.get(label)
     if found is None and is_total(label):
-        found = Line(label, frozenset(range(variable.size)))
-    if found is None and (codes := _between(variable, label)):
+        found = Line(label, frozenset(range(every.variable.size)))
+    if found is None and (codes := _between(every.variable, label)):
         found = Line(label, codes, 1)
     return found
 
 
 def lines_of(variable: Variable, labels: Iterable[str], where: str) -> tuple[Line, ...]:
     """The same for all labels of a table; one that means nothing is refused."""
-    found = []
+    every, found = Grouping.of(variable), []
     for label in labels:
-        line = line_of(variable, label)
+        line = line_of(every, label)
         if line is None:
-            known = Grouping.of(variable).labels
             raise DataError(
                 f"{where} has the line {label!r}, which is no category or group of "
-                f"{variable.name!r}; {near(label, known)}"
+                f"{variable.name!r}; {near(label, every.labels)}"
             )
         found.append(line)
     return tuple(found)

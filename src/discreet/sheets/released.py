@@ -316,11 +316,13 @@ def _grouping(said: Mapping[str, Any], known: Mapping[str, Variable], at: str) -
     if name not in known:
         raise DataError(f"{at} shows the variable {name!r}; {near(name, known)}")
     variable, lines = known[name], []
+    plain = [one["label"] for one in said["lines"] if "categories" not in one]
+    meant = iter(lines_of(variable, plain, at))
     for one in said["lines"]:
         if "categories" in one:
             codes = frozenset(variable.code(category) for category in one["categories"])
         else:
-            codes = lines_of(variable, [one["label"]], at)[0].codes
+            codes = next(meant).codes
         lines.append(Line(one["label"], codes, one["depth"]))
     shown = frozenset().union(*(line.codes for line in lines))
     apart = frozenset().union(*(x.codes for x in lines if len(x.codes) < variable.size))

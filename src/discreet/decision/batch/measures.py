@@ -106,8 +106,7 @@ def _shown(records: Records, sheet: Sheet) -> Bools:
     """The records that are in a line of a sheet."""
     found = np.ones(len(records), bool)
     for grouping in (*sheet.groupings, *sheet.where):
-        codes = frozenset().union(*(line.codes for line in grouping.lines))
-        found &= np.isin(records.codes[grouping.name], [*codes])
+        found &= grouping.members.any(0)[records.codes[grouping.name]]
     return found
 
 
@@ -164,8 +163,8 @@ def _long(
     units: Mapping[Measure, float],
 ) -> Iterator[Tie]:
     """Any equations, of those measures that are known together of enough records."""
-    patterns = np.unique(np.column_stack([*there.values()]), axis=0)
-    for pattern in patterns:
+    bits = 1 << np.arange(len(there))
+    for pattern in np.unique(np.column_stack([*there.values()]) @ bits)[:, None] & bits != 0:
         some = tuple(one for one, own in zip(there, pattern, strict=True) if own)
         if len(some) < 2:
             continue

@@ -143,11 +143,13 @@ def aside(
         if values is None:
             continue
         for cell in np.flatnonzero(table.hidden).tolist():
-            labels = table.sheet.label(cell)
-            there = [by_word.get(_bare(one), set()) for one in labels.values()]
             figure = _bare(repr(float(values.ravel()[cell])))
-            own = [_bare(one) for one in labels.values()].count(figure)  # a label like 17
-            hits = by_word.get(figure, set()).intersection(*there)
+            if not (hits := by_word.get(figure)):
+                continue
+            labels = table.sheet.label(cell)
+            words = [_bare(one) for one in labels.values()]
+            own = words.count(figure)  # a label like 17
+            hits = hits.intersection(*(by_word.get(word, set()) for word in words))
             if hits := {row for row in hits if rows[row][1].count(figure) > own}:
                 text = (
                     f"the hidden value stands with the labels of its cell in {rows[min(hits)][0]}"

@@ -72,20 +72,21 @@ def _table(table: Shown) -> dict[str, Any]:
 
 
 def _grouping(grouping: Grouping) -> dict[str, Any]:
+    every = Grouping.of(grouping.variable)
     return {
         "name": grouping.name,
         "covers": covers(grouping),
-        "lines": [_line(grouping, place) for place in range(len(grouping))],
+        "lines": [_line(grouping, every, place) for place in range(len(grouping))],
     }
 
 
-def _line(grouping: Grouping, place: int) -> dict[str, Any]:
+def _line(grouping: Grouping, every: Grouping, place: int) -> dict[str, Any]:
     """With its categories only if its label does not say them: they might be known from the data
     alone. `adds` if the lines below make it up."""
     line = grouping.lines[place]
     said: dict[str, Any] = {"label": line.label, "depth": line.depth}
     said["adds"] = adds(grouping.lines, place)
-    meant = line_of(grouping.variable, line.label)
+    meant = line_of(every, line.label)
     if meant is None or meant.codes != line.codes:
         said["categories"] = [grouping.variable.categories[code] for code in sorted(line.codes)]
     return said
