@@ -390,3 +390,51 @@ def test_sums_of_several_tables_rule_out_all_but_a_sensitive_category():
     everybody = Sheet("all", (town,), days)
     assert judge_batch(records, [everybody, others]).together.verdict is PASS
     assert judge_batch(records, [everybody, others, cold]).together.verdict is REVIEW
+
+
+def days_of_the_ill(where, *, north="yes", total=True, **book):
+    """Days by Ill of some regions, in a table each; in N are 30 people, all of them ill or not."""
+    rows = [("N", north)] * 30 + [(r, ill) for r in "SW" for ill in ("yes", "no")] * 15
+    frame = pd.DataFrame(rows, columns=["R", "Ill"])
+    frame["Days"] = 10.0 + np.arange(len(rows)) % 7
+    roles = {"R": {"role": "identifying"}, "Ill": {"role": "sensitive", "sensitive": ["yes"]}}
+    people = Microdata.read(frame, records=True, codebook=Codebook.of(roles | book))
+    days = Measure("Days")
+    records = Records.read(people, variables=["R", "Ill"], measures=[days])
+    region, ill = (records.variable(name) for name in ("R", "Ill"))
+    sheets = [
+        Sheet(own, (Grouping.of(ill, total=total),), days, where=(Grouping.only(region, [*own]),))
+        for own in where
+    ]
+    return records, sheets, region, ill
+
+
+@pytest.mark.parametrize("where", [("NS", "S"), ("NSW", "SW"), ("NS", "NW", "SW"), ("N",)])
+@pytest.mark.parametrize("north", ["yes", "no"])
+def test_differences_of_sums_tell_that_nobody_of_a_group_has_another_category(where, north):
+    """The sum of those who are not ill is the same with N as without: all of N are ill."""
+    records, sheets, *_ = days_of_the_ill(where, north=north)
+    for found in (judge_batch(records, sheets).together, mask(records, sheets).judged):
+        assert found.verdict is REVIEW
+        assert "N" in found.reasons[-1].cells[0]["cell"]["R"]
+    assert all(one.verdict is PASS for one in judge_batch(records, sheets).each[: len(where) - 1])
+    wide = mask(records, sheets, method="round", base=400)
+    assert wide.verdict is PASS
+    narrow = mask(records, sheets, method="round", base=2)
+    assert narrow.verdict is REVIEW  # nobody has so few days as the sums leave to N
+
+
+def test_groups_that_keep_every_category_pass_beside_those_that_could_tell():
+    records, sheets, *_ = days_of_the_ill(("NS", "W"))
+    assert judge_batch(records, sheets).together.verdict is PASS
+    records, sheets, *_ = days_of_the_ill(("NS", "SW"))
+    assert judge_batch(records, sheets).together.verdict is PASS
+
+
+def test_a_sum_of_all_beside_sums_of_other_groups_tells_the_group_that_is_left_out():
+    records, sheets, region, ill = days_of_the_ill(("NSW",))
+    days, only = sheets[0].measure, Grouping.only(ill, ["no"])
+    others = Sheet("2", (Grouping.of(region).keep(["S", "W"]),), days, where=(only,))
+    assert judge_batch(records, [sheets[0], others]).together.verdict is REVIEW
+    one = Sheet("2", (Grouping.of(region).keep(["S"]),), days, where=(only,))
+    assert judge_batch(records, [sheets[0], one]).together.verdict is PASS
