@@ -438,3 +438,29 @@ def test_a_sum_of_all_beside_sums_of_other_groups_tells_the_group_that_is_left_o
     assert judge_batch(records, [sheets[0], others]).together.verdict is REVIEW
     one = Sheet("2", (Grouping.of(region).keep(["S"]),), days, where=(only,))
     assert judge_batch(records, [sheets[0], one]).together.verdict is PASS
+
+
+def test_sums_of_several_measures_rule_out_all_but_a_sensitive_category_together():
+    """In town a nobody has a cold, by the days, nor a fever, by the costs."""
+    rows = [("a", "ill"), ("b", "ill"), ("b", "cold"), ("b", "fever")] * 30
+    frame = pd.DataFrame(rows, columns=["Town", "Ill"])
+    rng = np.random.default_rng(1)
+    frame["Days"], frame["Cost"] = rng.integers(5, 50, 120), rng.integers(100, 900, 120)
+    book = {"Town": {"role": "identifying"}, "Ill": {"role": "sensitive", "sensitive": ["ill"]}}
+    people = Microdata.read(frame, records=True, codebook=Codebook.of(book))
+    days, cost = Measure("Days"), Measure("Cost")
+    records = Records.read(people, variables=["Town", "Ill"], measures=[days, cost])
+    town = Grouping.of(records.variable("Town"))
+
+    def kept(name, measure):
+        only = Grouping.only(records.variable("Ill"), [name])
+        return Sheet(f"{name} {measure}", (town,), measure, where=(only,))
+
+    cold, fever = kept("cold", days), kept("fever", cost)
+    batch = judge_batch(records, [cold, fever])
+    assert [one.verdict for one in batch.each] == [PASS, PASS]
+    assert batch.together.verdict is REVIEW
+    assert mask(records, [cold, fever]).verdict is REVIEW
+    out = dataclasses.replace(cold, status=Status.OUT)
+    assert mask(records, [out, fever]).verdict is REVIEW
+    assert mask(records, [cold, kept("cold", cost)]).verdict is PASS

@@ -67,9 +67,7 @@ class SheetCase:
             names = {one.name: f"{one.name} in detail" for one in detail}
             below = (replace(d, name=names[d.name], status=Status.WATCHED) for d in detail)
             sheets = [*sheets, *below]
-        system = System.of(sheets, impossible=records.impossible)
-        if watched := _watched(system, sums, policy.contributors.alone and sums):
-            system = System.of([*sheets, *watched], impossible=records.impossible)
+        system = system_of(records, sheets, policy, sums)
         cells = Contributions.of(system, records, measure)
         return cls(records, cells, policy, detail=tuple(detail))
 
@@ -253,6 +251,14 @@ class SheetCase:
             for sheet, rows in self._sheets
             if sheet.status is not Status.WATCHED and (rows == cell).any()
         ]
+
+
+def system_of(records: Records, sheets: Sequence[Sheet], policy: Policy, sums: bool) -> System:
+    """Sheets, and what nobody may work out of them."""
+    system = System.of(sheets, impossible=records.impossible)
+    if watched := _watched(system, sums, policy.contributors.alone and sums):
+        return System.of([*sheets, *watched], impossible=records.impossible)
+    return system
 
 
 def _watched(system: System, sums: bool, alone: bool) -> list[Sheet]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -17,7 +17,7 @@ from discreet.decision.batch.judged import Batch, Blame, Judged, first_reason
 from discreet.decision.batch.measures import Tie, doubts, said_of, ties
 from discreet.decision.batch.out import Out, as_it_is, check_out, ends, unknown
 from discreet.decision.batch.reasons import Looked
-from discreet.decision.batch.sums_that_tell import sums_that_tell
+from discreet.decision.batch.sums_that_tell import measures_that_tell, sums_that_tell
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
 from discreet.decision.batch.unions import with_unions
 from discreet.decision.law.assess import provenance_of
@@ -170,11 +170,20 @@ class Judge:
             reasons += unknown(self.out)
             guarded = {m for m, case in self.cases.items() if case.demands}
             reasons += doubts(self.records, chosen_sheets, guarded, self.ties)
+            if worst(reason.verdict for reason in reasons) is Verdict.PASS:
+                shown = [*self._shown(key)]
+                reasons += measures_that_tell(self.records, self.policy, shown)
             for found in worlds(self.found, chosen_sheets, hidden_categories(self.policy)):
                 supposed = self._world(found).sheets(key).reasons
                 reasons = stricter(reasons, supposed, found)
             self._known[key] = Judged(tuple(self.all[i].name for i in key), tuple(reasons))
         return self._known[key]
+
+    def _shown(self, chosen: Sequence[int]) -> Iterator[tuple[SheetCase, Printed]]:
+        """What some sheets show of each measure."""
+        for measure, case in self.cases.items():
+            if places := [self.places[i] for i in chosen if self.all[i].measure == measure]:
+                yield case, self._printed(case, places)
 
     def _world(self, found: tuple[Suspicion, ...]) -> Judge:
         """One who judges as if everybody knew what was found."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
-from discreet.decision.batch.out import Out, as_it_is, check_out
+from discreet.decision.batch.out import Out, as_it_is, check_out, ends
 from discreet.decision.batch.reasons import Looked
 from discreet.decision.batch.sums_that_tell import sums_that_tell
 from discreet.decision.batch.suspected import Suspicion, stricter, supposing, suspicions, worlds
@@ -79,6 +79,13 @@ class Work:
             if sheet.status is Status.OUT:
                 found[rows[as_it_is(self.out.get(sheet.name), sheet.shape)]] = True
         return found
+
+    def out_as_it_is(self, case: SheetCase) -> Printed:
+        """What everybody knows of sheets that are all out."""
+        shown, (low, high) = self.already(case), ends(case, self.out)
+        lower, upper = np.where(shown, case.values, low), np.where(shown, case.values, high)
+        most = np.where(case.closed, 0.0, math.inf)
+        return Printed(case.system, lower, upper, case.whole, 0.0, most)
 
     def gaps(self, case: SheetCase) -> Bools:
         """Rows that a sheet which is out hides, and no other prints."""

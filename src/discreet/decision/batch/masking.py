@@ -22,6 +22,7 @@ from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.batch.measures import doubts, said_of
 from discreet.decision.batch.out import Out, unknown
 from discreet.decision.batch.reasons import Looked
+from discreet.decision.batch.sums_that_tell import measures_that_tell
 from discreet.decision.batch.unsafe import UnsafeCells, unsafe_cells
 from discreet.decision.law.assess import Provenance, provenance_of
 from discreet.decision.law.names import absent, names_in_doubt
@@ -33,6 +34,7 @@ from discreet.look.result import Paged
 from discreet.look.words import plural
 from discreet.masks.masked import Masked
 from discreet.masks.suppress.problem import Unprotectable
+from discreet.release.printed import Printed
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure, Sheet, Status
 
@@ -204,19 +206,28 @@ def mask(
     check_sheets(sheets)
     work = Work.of(records, sheets, policy, dict(out or {}), effort, clock)
     made, cases, reasons = [], [], []
+    shown: list[tuple[SheetCase, Printed]] = []
     guarded = set[Measure]()
     for measure in dict.fromkeys(s.measure for s in sheets):
         own = [sheet for sheet in sheets if sheet.measure == measure]
         if all(sheet.status is Status.OUT for sheet in own):
-            guarded |= {measure} if work.case(own, measure).demands else set()
+            case = work.case(own, measure)
+            guarded |= {measure} if case.demands else set()
+            shown.append((case, work.out_as_it_is(case)))
             continue
         case, masked, judged = _made(work, method, own, measure, options)
         made.append(masked)
         cases.append(case)
         reasons += judged
+        if masked.printed is not None:
+            shown.append((case, masked.printed))
     reasons = [*names_in_doubt(policy, records.table, records.unread), *reasons, *unknown(work.out)]
     guarded |= {case.cells.measure for case in cases if case.demands}
     reasons += doubts(records, sheets, guarded)
+    if worst(reason.verdict for reason in reasons) is Verdict.PASS:
+        reasons += measures_that_tell(work.stated, policy, shown) or (
+            measures_that_tell(work.records, policy, shown) if work.found else []
+        )
     names = tuple(sheet.name for sheet in sheets)
     missing = records.missing(sheet.measure for sheet in sheets)
     missing = (*missing, *absent(policy, records.table, records.unread))

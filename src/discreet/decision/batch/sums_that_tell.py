@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.variable import Role, Variable
-from discreet.decision.batch.case import SheetCase
-from discreet.decision.law.rules.attribute import NAME
+from discreet.decision.batch.case import SheetCase, system_of
+from discreet.decision.law.findings import MOST_NAMED
+from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules.attribute import NAME, Attribute
 from discreet.decision.law.verdict import Reason, Verdict
+from discreet.errors import DataError
 from discreet.intruder.sums.zeros import always_zero
 from discreet.look.words import plural
 from discreet.release.printed import Printed
 from discreet.sheets.contributions import printed_amounts
 from discreet.sheets.parts import Part
-from discreet.sheets.sheet import Status
+from discreet.sheets.records import Records
+from discreet.sheets.sheet import Measure, Status
+from discreet.sheets.system import System
 from discreet.table.levels import levels
+from discreet.table.words import spoken
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = frozenset[int]
-NEAR = 1e-9  # of the largest sum
+NEAR = 1e-9  # of the total
 
 
 def sums_that_tell(case: SheetCase, printed: Printed) -> list[Reason]:
@@ -33,19 +39,8 @@ def sums_that_tell(case: SheetCase, printed: Printed) -> list[Reason]:
     A sum tells no number of people, so that this is for a person to look at. All printed sums
     together are asked which others are 0: by differences of groups, of filters and of tables.
     """
-    asked = [*_asked(case)] if case.policy.attribute.check else []
-    about = np.zeros(case.system.columns, bool)
-    for one in asked:
-        about |= one.all_lacking
-    if not about.any():
-        return []
-    amounts = printed_amounts(case.records, case.cells.measure)
-    least = float(amounts[amounts > 0].min(initial=np.inf))  # less than that is nobody
-    near = max(NEAR * float(case.values.max(initial=1.0)), least * (1 - NEAR))
-    zero = always_zero(printed, case.cells.fine, about, near)
-    told = np.zeros(len(zero), bool)
-    for one in asked:
-        told |= one.told(zero)
+    own = _Figures.of(case.records, case.cells.measure, printed, case.cells.fine)
+    zero, told = _told(case.records, case.policy, case.system, _present(case), [own])
     if not told.any():
         return []
     rows = _shown(case, zero, told)
@@ -54,6 +49,92 @@ def sums_that_tell(case: SheetCase, printed: Printed) -> list[Reason]:
         f"show it ({plural(len(rows), 'cell')}). Counts of the same people would not pass."
     )
     return [Reason(NAME, Verdict.REVIEW, text, case.listed(rows))]
+
+
+def measures_that_tell(
+    records: Records, policy: Policy, shown: Sequence[tuple[SheetCase, Printed]]
+) -> list[Reason]:
+    """A doubt where tables of several measures, sums among them, tell that together.
+
+    One measure shows that nobody of a group has this category, another that nobody has that one.
+    """
+    if len(shown) < 2 or all(case.cells.measure.value is None for case, _ in shown):
+        return []
+    if not policy.attribute.check or not any(map(_stated, records.variables)):
+        return []
+    every = [
+        (sheet, rows, number)
+        for number, (case, _) in enumerate(shown)
+        for sheet, rows in zip(case.system.sheets, case.system.places, strict=True)
+        if sheet.status is not Status.WATCHED
+    ]
+    try:
+        system = system_of(records, [sheet for sheet, *_ in every], policy, True)
+    except DataError as error:
+        text = f"what tables of several measures tell together is not judged: {error}"
+        return [Reason(NAME, Verdict.REVIEW, text)]
+    there, figures = np.zeros(len(records), bool), []
+    for number, (case, printed) in enumerate(shown):
+        lower, upper = np.zeros(system.cells), np.full(system.cells, np.inf)
+        for place, (_, rows, own) in enumerate(every):
+            if own == number:
+                lower[system.places[place]] = printed.lower[rows]
+                upper[system.places[place]] = printed.upper[rows]
+        measure, most = case.cells.measure, np.where(system.closed, 0.0, np.inf)
+        fine = system.fine(records.codes, printed_amounts(records, measure))
+        moved = Printed(system, lower, upper, printed.whole, 0.0, most)
+        figures.append(_Figures.of(records, measure, moved, fine))
+        there |= ~records.without(measure)
+    present = system.fine(records.codes, np.where(there, records.people, 0).astype(float))
+    _, told = _told(records, policy, system, present, figures)
+    columns = np.flatnonzero(told)
+    if not len(columns):
+        return []
+    labels = [system.column_label(int(column)) for column in columns[:MOST_NAMED]]
+    text = (
+        f"{spoken(labels[0], records.variables)} is of nobody, and tables of several measures show "
+        f"it together ({plural(len(columns), 'cell')}). Counts of the same people would not pass."
+    )
+    cells = tuple({"cell": label, "tables": [], "count": 0} for label in labels)
+    return [Reason(NAME, Verdict.REVIEW, text, cells)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Figures:
+    """What is printed of a measure, its true table, and less than anybody who is there adds."""
+
+    printed: Printed
+    fine: Floats
+    near: float
+
+    @classmethod
+    def of(cls, records: Records, measure: Measure, printed: Printed, fine: Floats) -> _Figures:
+        amounts = printed_amounts(records, measure)
+        least = float(amounts[amounts > 0].min(initial=np.inf))
+        return cls(printed, fine, max(NEAR * float(amounts.sum()), least * (1 - NEAR)))
+
+
+def _told(
+    records: Records,
+    policy: Policy,
+    system: System,
+    present: Floats,
+    figures: Sequence[_Figures],
+) -> tuple[Bools, Bools]:
+    """The fine cells that are 0 by some measure and were asked about, and those that tell.
+
+    `present` are the contributors of each fine cell, also those with 0.
+    """
+    zero, told = np.zeros((2, system.columns), bool)
+    filled = np.logical_and.reduce([own.fine > 0 for own in figures])
+    asked = [*_asked(records, policy, system, present, filled)] if policy.attribute.check else []
+    about = np.logical_or.reduce([zero, *(one.all_lacking for one in asked)])
+    if about.any():
+        for own in figures:
+            zero |= always_zero(own.printed, own.fine, about, own.near)
+        for one in asked:
+            told |= one.told(zero)
+    return zero, told
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,45 +176,49 @@ class _Asked:
         return np.asarray(groups[self.group] & kinds[self.kind])
 
 
-def _asked(case: SheetCase) -> Iterator[_Asked]:
+def _stated(variable: Variable) -> bool:
+    """Does somebody call it sensitive?"""
+    return variable.role.is_sensitive and variable.role is not Role.UNSTATED
+
+
+def _asked(
+    records: Records, policy: Policy, system: System, present: Floats, filled: Bools
+) -> Iterator[_Asked]:
     """Of every part and every variable that somebody calls sensitive: what it may tell.
 
     A group is of one class of each variable that identifies: who is in a larger group that tells
     something is in one that does.
     """
-    variables = {variable.name: variable for variable in case.records.variables}
-    present, possible = _present(case), ~case.closed
-    for part in case.system.parts:
+    variables, possible = {v.name: v for v in records.variables}, ~system.closed
+    for part in system.parts:
         own = slice(part.start, part.start + part.size)
-        codes = _codes(case, part)
+        codes = _codes(system, part)
         for name in dict.fromkeys(name for axis in codes for name in axis):
-            variable = variables[name]
-            if not variable.role.is_sensitive or variable.role is Role.UNSTATED:
+            if not _stated(variables[name]):
                 continue
             others = {n for n, v in variables.items() if v.role.identifies and n != name}
             group = _places([_classes(axis, others) for axis in codes])
             kind = _places([_classes(axis, {name}) for axis in codes])
-            kinds = _kinds(codes, name)
+            kinds, some = _kinds(codes, name), _sensitive(system, variables[name])
             there = _counted(group, kind, present[own])
-            filled = _counted(group, kind, case.cells.fine[own]) > 0
+            full = _counted(group, kind, filled[own]) > 0
             open_ = _counted(group, kind, possible[own]) > 0
-            lacking = tuple(_lacking(case, variable, kinds, there, filled, open_))
+            lacking = tuple(_lacking(policy.attribute, some, kinds, there, full, open_))
             if lacking:
                 yield _Asked(part, group, kind, possible, lacking)
 
 
 def _lacking(
-    case: SheetCase,
-    variable: Variable,
-    kinds: list[Codes],
+    rule: Attribute,
+    sensitive: Iterable[Codes],
+    kinds: Sequence[Codes],
     there: Floats,
     filled: Bools,
     open_: Bools,
 ) -> Iterator[tuple[Bools, Bools]]:
     """Groups, and classes that nobody of them has: all others are sensitive, or these are."""
-    rule = case.policy.attribute
     people = there.sum(1)
-    for codes in _sensitive(case, variable):
+    for codes in sensitive:
         rest = np.array([not kind <= codes for kind in kinds])
         few = there[:, rest].sum(1) <= (1 - rule.share) * people * (1 + NEAR)
         yield from _some(few & (people > 0), rest, filled, open_)
@@ -152,14 +237,14 @@ def _some(
         yield groups, kinds
 
 
-def _sensitive(case: SheetCase, variable: Variable) -> set[Codes]:
+def _sensitive(system: System, variable: Variable) -> set[Codes]:
     """The codes of each sensitive category, of each sensitive group of a hierarchy, and of each
     line of sensitive categories alone."""
     found = {frozenset({int(code)}) for code in variable.sensitive_codes}
     for level, groups in levels(variable):
         telling = {level.categories[code] for code in level.sensitive_codes}
         found |= {frozenset(c for c, g in enumerate(groups) if g == group) for group in telling}
-    for sheet in case.system.sheets:
+    for sheet in system.sheets:
         if sheet.status is not Status.WATCHED:
             for grouping in (*sheet.groupings, *sheet.where):
                 if grouping.name == variable.name:
@@ -171,9 +256,9 @@ def _sensitive(case: SheetCase, variable: Variable) -> set[Codes]:
 Axis = dict[str, list[Codes]]  # of each variable, its codes in each atom
 
 
-def _codes(case: SheetCase, part: Part) -> list[Axis]:
+def _codes(system: System, part: Part) -> list[Axis]:
     """The codes of every variable in each atom, by the axes of a part."""
-    joined = {one.variable.name: one for one in case.system.joined}
+    joined = {one.variable.name: one for one in system.joined}
     found = []
     for name, atoms in zip(part.names, part.atoms, strict=True):
         one = joined.get(name)
