@@ -424,6 +424,14 @@ def test_differences_of_sums_tell_that_nobody_of_a_group_has_another_category(wh
     assert narrow.verdict is REVIEW  # nobody has so few days as the sums leave to N
 
 
+def test_what_is_too_large_to_settle_is_no_pass(monkeypatch):
+    records, sheets, *_ = days_of_the_ill(("NS", "NW", "SW"))
+    monkeypatch.setattr("discreet.intruder.sums.zeros.MOST", 0)
+    found = judge_batch(records, sheets).together
+    assert found.verdict is REVIEW
+    assert "may show it, which was not settled" in found.reasons[-1].text
+
+
 def test_groups_that_keep_every_category_pass_beside_those_that_could_tell():
     records, sheets, *_ = days_of_the_ill(("NS", "W"))
     assert judge_batch(records, sheets).together.verdict is PASS

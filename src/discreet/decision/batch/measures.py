@@ -106,7 +106,7 @@ def _shown(records: Records, sheet: Sheet) -> Bools:
     """The records that are in a line of a sheet."""
     found = np.ones(len(records), bool)
     for grouping in (*sheet.groupings, *sheet.where):
-        found &= grouping.members.any(0)[records.codes[grouping.name]]
+        found &= np.asarray(grouping.members.any(0))[records.codes[grouping.name]]
     return found
 
 

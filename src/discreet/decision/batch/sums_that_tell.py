@@ -40,13 +40,14 @@ def sums_that_tell(case: SheetCase, printed: Printed) -> list[Reason]:
     together are asked which others are 0: by differences of groups, of filters and of tables.
     """
     own = _Figures.of(case.records, case.cells.measure, printed, case.cells.fine)
-    zero, told = _told(case.records, case.policy, case.system, _present(case), [own])
+    zero, told, settled = _told(case.records, case.policy, case.system, _present(case), [own])
     if not told.any():
         return []
     rows = _shown(case, zero, told)
+    show = "show it" if settled else "may show it, which was not settled"
     text = (
         f"{case.named(int(rows[0]))} is of nobody, or of all of its line, and printed sums "
-        f"show it ({plural(len(rows), 'cell')}). Counts of the same people would not pass."
+        f"{show} ({plural(len(rows), 'cell')}). Counts of the same people would not pass."
     )
     return [Reason(NAME, Verdict.REVIEW, text, case.listed(rows))]
 
@@ -86,14 +87,15 @@ def measures_that_tell(
         figures.append(_Figures.of(records, measure, moved, fine))
         there |= ~records.without(measure)
     present = system.fine(records.codes, np.where(there, records.people, 0).astype(float))
-    _, told = _told(records, policy, system, present, figures)
+    _, told, settled = _told(records, policy, system, present, figures)
     columns = np.flatnonzero(told)
     if not len(columns):
         return []
     labels = [system.column_label(int(column)) for column in columns[:MOST_NAMED]]
+    show = "show it together" if settled else "may show it together, which was not settled"
     text = (
-        f"{spoken(labels[0], records.variables)} is of nobody, and tables of several measures show "
-        f"it together ({plural(len(columns), 'cell')}). Counts of the same people would not pass."
+        f"{spoken(labels[0], records.variables)} is of nobody, and tables of several measures "
+        f"{show} ({plural(len(columns), 'cell')}). Counts of the same people would not pass."
     )
     cells = tuple({"cell": label, "tables": [], "count": 0} for label in labels)
     return [Reason(NAME, Verdict.REVIEW, text, cells)]
@@ -120,21 +122,25 @@ def _told(
     system: System,
     present: Floats,
     figures: Sequence[_Figures],
-) -> tuple[Bools, Bools]:
-    """The fine cells that are 0 by some measure and were asked about, and those that tell.
+) -> tuple[Bools, Bools, bool]:
+    """The fine cells that are 0 by some measure and were asked about, those that tell, and whether
+    that is settled: else they may be 0.
 
     `present` are the contributors of each fine cell, also those with 0.
     """
-    zero, told = np.zeros((2, system.columns), bool)
+    zero, doubt, told = np.zeros((3, system.columns), bool)
     filled = np.logical_and.reduce([own.fine > 0 for own in figures])
     asked = [*_asked(records, policy, system, present, filled)] if policy.attribute.check else []
     about = np.logical_or.reduce([zero, *(one.all_lacking for one in asked)])
     if about.any():
         for own in figures:
-            zero |= always_zero(own.printed, own.fine, about, own.near)
-        for one in asked:
-            told |= one.told(zero)
-    return zero, told
+            found, unsettled = always_zero(own.printed, own.fine, about, own.near)
+            zero, doubt = zero | found, doubt | unsettled
+        told = np.logical_or.reduce([one.told(zero) for one in asked])
+        if doubt.any() and not told.any():
+            zero |= doubt
+            return zero, np.logical_or.reduce([one.told(zero) for one in asked]), False
+    return zero, told, True
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,27 +15,31 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 Bools = NDArray[np.bool_]
-MOST = 20_000  # fine cells of one program
+MOST = 100_000  # fine cells of one program
 
 
-def always_zero(printed: Printed, fine: Floats, about: Bools, near: float) -> Bools:
-    """The fine cells, of those in `about`, that are 0 in the true table and in every other.
+def always_zero(printed: Printed, fine: Floats, about: Bools, near: float) -> tuple[Bools, Bools]:
+    """The fine cells, of those in `about`, that are 0 in the true table and in every other, and
+    those of which that is not settled.
 
     `fine` is the true table, and a row that can have less than `near` more, or less, than there
     stands for one that cannot. Tables that fit are convex: a cell can be more than 0 if it can be
     so by the smallest of changes, for which all that counts is what can change which way. Each
     change of a row must be made good by another cell of it; where that leaves cells open, one
-    program seeks a change in which as many of them as possible rise. More cells than `MOST`, which
-    few systems have, are looked at one row after the other alone.
+    program seeks a change in which as many of them as possible rise. It is not asked of more cells
+    than `MOST`, which few systems have, and where it has no answer: these are not settled.
     """
     matrix, falls, rises = _tight(printed, fine, near)
     most = np.broadcast_to(np.asarray(printed.most, float), len(fine))
     up, down = most > fine, fine > np.broadcast_to(np.asarray(printed.least, float), len(fine))
     up, down = _open(matrix, falls, rises, up, down)
-    asked = np.flatnonzero(about & up & (fine == 0))
-    if len(asked):
-        up[_still(matrix, falls, rises, up, down, asked)] = False
-    return np.asarray(about & ~up & (fine == 0))
+    zero, doubt = about & ~up & (fine == 0), about & up & (fine == 0)
+    if doubt.any():
+        asked = np.flatnonzero(doubt)
+        still = _still(matrix, falls, rises, up, down, asked)
+        if still is not None:
+            zero[still], doubt[:] = True, False
+    return zero, doubt
 
 
 def _tight(printed: Printed, fine: Floats, near: float) -> tuple[csr_matrix, Bools, Bools]:
@@ -71,14 +75,14 @@ def _open(
 
 def _still(
     matrix: csr_matrix, falls: Bools, rises: Bools, up: Bools, down: Bools, asked: Ints
-) -> Ints:
-    """Those of the cells asked about that rise in no change of the table."""
+) -> Ints | None:
+    """Those of the cells asked about that rise in no change of the table; None: not known."""
     from scipy.sparse import csr_matrix, hstack
 
     free = up | down
     rows, columns = _linked(matrix, free, asked)
     if len(columns) > MOST:
-        return asked[:0]
+        return None
     # a change can be made larger: what can rise at all rises by 1
     own = csr_matrix(matrix[rows])
     size = len(columns)
@@ -92,7 +96,7 @@ def _still(
     )
     found = program.solve()
     if found.values is None:
-        return asked[:0]
+        return None
     return asked[found.values[size:] < 0.5]
 
 
