@@ -392,9 +392,9 @@ def test_sums_of_several_tables_rule_out_all_but_a_sensitive_category():
     assert judge_batch(records, [everybody, others, cold]).together.verdict is REVIEW
 
 
-def days_of_the_ill(where, *, north="yes", total=True, **book):
+def days_of_the_ill(where, *, north="yes", others="SW", total=True, **book):
     """Days by Ill of some regions, in a table each; in N are 30 people, all of them ill or not."""
-    rows = [("N", north)] * 30 + [(r, ill) for r in "SW" for ill in ("yes", "no")] * 15
+    rows = [("N", north)] * 30 + [(r, ill) for r in others for ill in ("yes", "no")] * 15
     frame = pd.DataFrame(rows, columns=["R", "Ill"])
     frame["Days"] = 10.0 + np.arange(len(rows)) % 7
     roles = {"R": {"role": "identifying"}, "Ill": {"role": "sensitive", "sensitive": ["yes"]}}
@@ -425,7 +425,8 @@ def test_differences_of_sums_tell_that_nobody_of_a_group_has_another_category(wh
 
 
 def test_what_is_too_large_to_settle_is_no_pass(monkeypatch):
-    records, sheets, *_ = days_of_the_ill(("NS", "NW", "SW"))
+    records, sheets, *_ = days_of_the_ill(("NSU", "SV", "UW", "VW"), others="SUVW")
+    assert "show it (" in judge_batch(records, sheets).together.reasons[-1].text
     monkeypatch.setattr("discreet.intruder.sums.zeros.MOST", 0)
     found = judge_batch(records, sheets).together
     assert found.verdict is REVIEW
