@@ -31,7 +31,9 @@ def broken(trial, seed=SEED):
     tests = attacked(trial, seed)
     if isinstance(tests, str):
         pytest.skip(tests)
-    print(f"\n{trial.of.name}, {trial.name}: {tests[0].verdict}, {len(tests)} comparisons", end="")
+    least = min(one.p for one in tests)
+    print(f"\n{trial.of.name}, {trial.name}: {tests[0].verdict}, {len(tests)} comparisons, "
+          f"p {least:.1e} or more", end=" ")  # fmt: skip
     assert len(tests) < 30
     flagged = [one for one in tests if one.p < LEVEL / COMPARISONS]
     if not flagged:

@@ -1,15 +1,22 @@
 """What a masked file tells of sensitive values, where it is easily called safe and is not."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import discreet as dc
-from discreet.decision.compare.sensitive import sensitive_column
+from discreet.data.hierarchy import Hierarchy
+from discreet.decision.compare.plan import Plan
+from discreet.decision.compare.records import attack
+from discreet.decision.compare.sensitive import having, sensitive_column
 from discreet.decision.law.policy import Policy
 from discreet.intruder.linkage.links import link
 from discreet.masks.records.chain import chained
 from discreet.masks.records.file import RecordFile
+from discreet.masks.records.mask import MaskedFile
 from discreet.risk.linkage.disclosed import Sensitive, disclosed, statements
 from discreet.risk.linkage.identification import identify
 
@@ -197,6 +204,50 @@ def test_who_is_not_sampled_is_as_those_who_are():
     assert told(data, tenth, ["g"], "ill", act=0.8).attribute == 0
     chance = data.assign(ill=np.random.default_rng(1).choice(["yes", "no"], 600))
     assert told(chance, half, ["g"], "ill", act=0.8).attribute < 0.1
+
+
+def shown(file, rows, **changed):
+    data = file.data.iloc[rows].assign(**changed).reset_index(drop=True)
+    return MaskedFile(data, np.array(rows))
+
+
+def test_what_is_told_does_not_hang_on_the_values_that_a_sample_happens_to_show():
+    """In 7 of the 28 samples all have what 7 of 8 people have; who is found is told it all the
+    same, by its name or by its group's.
+    """
+    kinds = ["flu", "cold"] * 4
+    tree = {"ill": Hierarchy.of(dict.fromkeys(kinds, "cough"))}
+    plan = Plan.of({"masks": [AS_IT_IS], "keys": ["key"], "sensitive": ["ill"]})
+    one = RecordFile(pd.DataFrame({"key": TOWNS[:8], "ill": ["no"] * 7 + ["yes"]}))
+    group = RecordFile(one.data.assign(ill=[*kinds[:7], "none"]), tree)
+    for rows in itertools.combinations(range(8), 6):
+        for file, name in ((one, "ill"), (group, "ill (level 1)")):
+            found, _ = attack(file, shown(file, list(rows)), plan, 0.5)
+            assert np.flatnonzero(found.told[name]).tolist() == list(rows)
+
+
+def test_synthetic_records_of_one_value_tell_it():
+    file = RecordFile(pd.DataFrame({"key": TOWNS[:8], "ill": ["no"] * 7 + ["yes"]}))
+    same = replace(shown(file, list(range(8)), ill="no"), rows=np.full(8, -1))
+    plan = Plan.of({"masks": [AS_IT_IS], "keys": ["key"], "sensitive": ["ill"]})
+    assert attack(file, same, plan, 0.5)[0].told["ill"].tolist() == [True] * 7 + [False]
+
+
+def test_frequencies_are_known_from_the_release_and_otherwise():
+    ill = np.repeat(["a", "b", "c", "d"], [60, 20, 15, 5])
+    half = {"method": "sample", "share": 0.5}
+    blank = {"method": "blank", "columns": ["ill", "x"], "k": 4, "priorities": ["ill", "x"]}
+    data = pd.DataFrame({"ill": ill, "x": np.arange(100) % 9})
+    for steps in [(half,), (half, blank)]:
+        file, masked = masked_by(data, *steps)
+        released, people = sensitive_column(file, masked, "ill").known
+        np.testing.assert_allclose(people.prior, [0.6, 0.2, 0.15, 0.05], atol=0.01)
+        shares = np.bincount(released.truth[masked.rows]) / len(masked)
+        np.testing.assert_allclose(released.prior, shares, atol=0.02)
+    assert len(sensitive_column(*masked_by(data, AS_IT_IS), "ill").known) == 1
+    few = RecordFile(pd.DataFrame({"ill": ["a", "b", "c", *[None] * 5]}))
+    some, people = having(few, shown(few, [0, 1, 2, 3]), "ill").known
+    np.testing.assert_allclose([some.prior[0], people.prior[0]], [3.5 / 5, 3.5 / 9])
 
 
 def test_what_is_blanked_is_told_by_the_others():

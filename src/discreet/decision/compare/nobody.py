@@ -21,7 +21,7 @@ from discreet.decision.compare.sensitive import became
 from discreet.intruder.linkage.kinds import plainly
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import MaskedFile
-from discreet.risk.linkage.disclosed import Disclosed, Sensitive, statements
+from discreet.risk.linkage.disclosed import Disclosed, Sensitive, by_any, statements
 from discreet.risk.linkage.identification import SLACK
 
 Floats = NDArray[np.float64]
@@ -62,8 +62,8 @@ def of_nobody(
     mine, theirs = both[: len(file)], both[len(file) :]
     told, stated = {}, {}
     for column in columns:
-        beliefs = _beliefs(mine, theirs, column)
-        told[column.name], stated[column.name] = statements(beliefs, column, act)
+        each = [statements(_beliefs(mine, theirs, one), one, act) for one in column.known]
+        told[column.name], stated[column.name] = by_any(each)
     size = int(max(mine.max(), theirs.max())) + 1
     alike = np.bincount(mine, minlength=size)[mine]
     tree = _Tree.of(np.stack([mine for mine, _ in codes], 1))

@@ -116,7 +116,8 @@ def _merged(column: Sensitive, name: str, of: Ints, into: Floats) -> Sensitive:
         often = np.where(prior > 0, prior, 1)
         likelihood = np.where(prior > 0, (likelihood * column.prior) @ into / often, 0)
     truth = np.where(column.truth < 0, -1, of[column.truth])
-    return Sensitive(name, truth, column.believed @ into, prior, column.shown, likelihood)
+    overall = None if column.overall is None else _merged(column.overall, name, of, into)
+    return Sensitive(name, truth, column.believed @ into, prior, column.shown, likelihood, overall)
 
 
 def having(file: RecordFile, masked: MaskedFile, name: str) -> Sensitive | None:
@@ -127,7 +128,7 @@ def having(file: RecordFile, masked: MaskedFile, name: str) -> Sensitive | None:
     if (truth < 0).mean() <= BLANK or not (truth == 0).any():
         return None
     seen = (RecordFile(masked.data).labels(name) == "").astype(np.int64)
-    return _at_face_value(name, truth, seen, 2)
+    return _at_face_value(name, truth, seen, 2, of_all=-truth)
 
 
 def became(file: RecordFile, masked: MaskedFile, name: str) -> Labels:
@@ -261,11 +262,15 @@ def _classes(true: Floats, values: Floats) -> tuple[Ints, int]:
     return np.where(np.isnan(values), -1, found), len(cuts) + 1 + len(heaps)
 
 
-def _at_face_value(name: str, truth: Ints, seen: Ints, size: int) -> Sensitive:
+def _at_face_value(
+    name: str, truth: Ints, seen: Ints, size: int, of_all: Ints | None = None
+) -> Sensitive:
     """What is released is believed; what is missing is as frequent as elsewhere."""
-    counts = np.bincount(seen[seen >= 0], minlength=size).astype(np.float64)
-    prior = (counts + 1 / size) / (counts.sum() + 1)
-    return _believed(name, truth, seen, np.eye(size), prior)
+    shares = []
+    for codes in (seen, truth if of_all is None else of_all):
+        counts = np.bincount(codes[codes >= 0], minlength=size).astype(np.float64)
+        shares.append((counts + 1 / size) / (counts.sum() + 1))
+    return _by_both(name, truth, seen, np.eye(size), *shares)
 
 
 def _as_shown(name: str, truth: Ints, seen: Ints, size: int, rows: Ints | None) -> Sensitive:
@@ -279,8 +284,9 @@ def _as_shown(name: str, truth: Ints, seen: Ints, size: int, rows: Ints | None) 
     counts = np.bincount(own[own >= 0], minlength=size).astype(np.float64)
     often = np.bincount(own[blank], minlength=size) / np.maximum(counts, 1)
     likelihood = np.vstack([np.diag(1 - often), often])
-    prior = counts / counts.sum()
-    return _believed(name, truth, np.where(blank, size, seen), likelihood, prior)
+    everybody = np.bincount(truth[truth >= 0], minlength=size)
+    shares = counts / counts.sum(), everybody / everybody.sum()
+    return _by_both(name, truth, np.where(blank, size, seen), likelihood, *shares)
 
 
 def _mixed_up(file: RecordFile, key: Key, shown: Labels, *, coded: bool = False) -> Sensitive:
@@ -375,6 +381,16 @@ def _densities(key: Key, far: Floats) -> Floats:
         one = np.log(weight) - np.log(spread) - (far / spread) ** 2 / 2 if weight > 0 else -np.inf
         logs = np.logaddexp(logs, one)
     return np.asarray(np.exp(logs - logs.max(1, keepdims=True)))
+
+
+def _by_both(
+    name: str, truth: Ints, seen: Ints, likelihood: Floats, released: Floats, people: Floats
+) -> Sensitive:
+    """For who knows how often values are released, and for who knows how often people have them."""
+    found = _believed(name, truth, seen, likelihood, released)
+    if np.array_equal(released, people):
+        return found
+    return replace(found, overall=_believed(name, truth, seen, likelihood, people))
 
 
 def _believed(name: str, truth: Ints, seen: Ints, likelihood: Floats, prior: Floats) -> Sensitive:

@@ -17,6 +17,7 @@ from discreet.table.cells import frame
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 GAIN = 0.1  # by how much a value is more probable that is told, and not only frequent
 OVERALL = 1.0  # records as all are, that count beside those of a class
 STRANGE = 5.0  # the same, for somebody who is not released
@@ -31,6 +32,8 @@ class Sensitive(Shown):
 
     Where released values are uncertain, `shown` is what each record shows, as a code, and
     `likelihood` has a row for each code: how probable it is, up to a factor, for each true value.
+    Where values are released more or less often than all people have them, `prior` is how often
+    they are released, and `overall` the same column for who knows how often people have them.
 
     >>> import numpy as np
     >>> ill = Sensitive("ill", np.array([0, 1]), np.eye(2), np.array([0.9, 0.1]))
@@ -44,6 +47,12 @@ class Sensitive(Shown):
     prior: Floats
     shown: Ints | None = None
     likelihood: Floats | None = None
+    overall: Sensitive | None = None
+
+    @property
+    def known(self) -> tuple[Sensitive, ...]:
+        """For each of those who know how frequent values are, from the release or otherwise."""
+        return (self,) if self.overall is None else (self, self.overall)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +73,10 @@ class Disclosed(Result):
     """
 
     right: Floats
-    linked: NDArray[np.bool_]
+    linked: Bools
     chance: Floats
-    told: Mapping[str, NDArray[np.bool_]]
-    stated: Mapping[str, NDArray[np.bool_]]
+    told: Mapping[str, Bools]
+    stated: Mapping[str, Bools]
     exact: float = 1.0
     pruned: float = 0.0
     error: float = 0.0
@@ -164,16 +173,14 @@ def disclosed(found: Identification, sensitive: Sequence[Sensitive] = ()) -> Dis
     chance[found.parents[there]] = links.pairs(found.parents[there], there)
     told, stated = {}, {}
     for column in sensitive:
-        beliefs = _beliefs(found, column)
-        told[column.name], stated[column.name] = statements(beliefs, column, act)
+        each = [statements(_beliefs(found, one), one, act) for one in column.known]
+        told[column.name], stated[column.name] = by_any(each)
     right = np.where(found.linked, found.correct, 0.0)
     pruned = links.lost_at_most / len(found.linked) if links.lost else 0.0
     return Disclosed(right, found.linked, chance, told, stated, links.exact, pruned)
 
 
-def statements(
-    beliefs: Floats, column: Sensitive, act: float
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def statements(beliefs: Floats, column: Sensitive, act: float) -> tuple[Bools, Bools]:
     """Who is told rightly, and of whom something is said: the most credible value that is believed
     at least as `act` says and that the release teaches: it adds a tenth to the prior or more.
 
@@ -191,6 +198,12 @@ def statements(
     known = column.truth >= 0
     sure = told.any(1) & known
     return sure & (best == column.truth), sure
+
+
+def by_any(each: Sequence[tuple[Bools, Bools]]) -> tuple[Bools, Bools]:
+    """Who is told rightly by anybody, and of whom anybody says something."""
+    told, stated = (np.logical_or.reduce(one) for one in zip(*each, strict=True))
+    return told, stated
 
 
 def _beliefs(found: Identification, column: Sensitive) -> Floats:
@@ -281,7 +294,7 @@ def _normed(weights: Floats, prior: Floats) -> Floats:
     return np.asarray(np.where(total > 0, weights / np.where(total > 0, total, 1), prior))
 
 
-def _any(columns: Mapping[str, NDArray[np.bool_]], many: int) -> NDArray[np.bool_]:
+def _any(columns: Mapping[str, Bools], many: int) -> Bools:
     found = np.zeros(many, bool)
     for column in columns.values():
         found |= column
