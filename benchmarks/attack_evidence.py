@@ -135,9 +135,11 @@ def copies_law(seen: Seen) -> Floats:
     """Released columns, and blanks, that follow from a key, or sum up to one: they are keys too."""
     of, total = seen.trial.of, np.zeros((len(seen.source), len(seen.data)))
     touched = {name for step in seen.trial.steps for name in columns_of(step)}
-    if of.weight is not None:  # a function of keys that are known of everybody
-        mine, theirs = (frame[of.weight].to_numpy(float) for frame in (seen.source, seen.data))
-        total += np.where(mine[:, None] == theirs, 0, -np.inf)
+    if of.weight is not None:  # as frequent as among people with the same known categories
+        known = joined(seen.source, (name for name in of.keys if name not in of.numbers))
+        shares = pd.crosstab(known, seen.source[of.weight], normalize="index")
+        with np.errstate(divide="ignore"):
+            total += np.log(shares.loc[known, seen.data[of.weight]].to_numpy())
     spare = [n for n in seen.data if n not in (*of.keys, of.sensitive, *touched, of.weight, "home")]
     numbers = [n for n in spare if is_number(seen.data[n])]
     for key in (name for name in of.keys if name in touched):

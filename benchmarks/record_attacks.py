@@ -16,7 +16,7 @@ from scipy.stats import binom, norm
 import discreet as dc
 
 Floats = np.ndarray
-TOGETHER = "together they tell more"
+TOGETHER = ("members of a household are released together", "members tell of each other")
 ACT, GAIN, LIMIT = 0.5, 0.1, 0.05
 NEIGHBOURS, FOLDS, ROUNDS, RATE = 12, 5, 40, 0.3
 
@@ -156,13 +156,15 @@ def link_tests(
     everybody = np.ones(len(rare), bool)
     claims = {"links of tails": tail, "links of rare": rare, "best links": everybody}
     for attack, (best, sure) in found.items():
-        if attack == "households" and TOGETHER in stated.doubt:
+        if attack == "households" and any(said in stated.doubt for said in TOGETHER):
+            assert stated.verdict != "PASS"
             continue  # said not to be counted
         right = (best >= 0) & (seen.rows[np.maximum(best, 0)] == np.arange(len(best)))
         sure = sure >= ACT
         if stated.beside:
             share = np.full(len(right), stated.risks["identified"])
-            tests.append(test(seen, stated, attack, "links claimed", right & sure, share))
+            known = right & sure & ((right & sure).sum() >= ACT * sure.sum())  # else a guess
+            tests.append(test(seen, stated, attack, "links claimed", known, share))
             continue
         for statement, some in {**claims, "links claimed": sure}.items():
             if some.any():

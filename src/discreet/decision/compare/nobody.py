@@ -62,8 +62,8 @@ def of_nobody(
     mine, theirs = both[: len(file)], both[len(file) :]
     told, stated = {}, {}
     for column in columns:
-        each = [statements(_beliefs(mine, theirs, one), one, act) for one in column.known]
-        told[column.name], stated[column.name] = by_any(each)
+        by_either = [statements(_beliefs(mine, theirs, one), one, act) for one in column.known]
+        told[column.name], stated[column.name] = by_any(by_either)
     size = int(max(mine.max(), theirs.max())) + 1
     alike = np.bincount(mine, minlength=size)[mine]
     tree = _Tree.of(np.stack([mine for mine, _ in codes], 1))
