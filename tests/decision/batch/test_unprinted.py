@@ -346,3 +346,39 @@ def test_merged_sums_guard_who_is_in_the_original_cells(holding):
         policy = Policy.of({"contributors.p": 0, "contributors.range": reach})
         made = mask(records, [sheet(records, "Town", measure=measure)], policy, method="merge")
         assert (made.verdict, made.shown()[0][1].size) == (PASS, cells)
+
+
+@pytest.mark.parametrize("weight", [1.0, 50.0])
+def test_a_gap_in_a_weighted_table_is_a_person_at_least(weight):
+    """Hidden 2, 3 / 2, 4 with all sums known: 0 is printed where it is, so 2 is from 1 to 3."""
+    counts = [[3, 14, 0], [14, 2, 3], [9, 2, 4]]
+    cells = [("abc"[i], "xyz"[j]) for i in range(3) for j in range(3) for _ in range(counts[i][j])]
+    frame = pd.DataFrame(cells, columns=["Town", "Size"]).assign(W=weight)
+    weighted = Measure(weight="W")
+    records = read(frame, [weighted], {name: {"role": "identifying"} for name in ("Town", "Size")})
+    one = sheet(records, "Town", "Size", measure=weighted)
+    made = mask(records, [one])
+    ((_, shown),) = made.shown()
+    assert made.verdict is PASS
+    assert np.isnan(shown).sum() > 4
+
+
+@pytest.mark.parametrize(("base", "passes"), [(0.01, False), (5, False), (400, True)])
+@pytest.mark.parametrize("kind", ["controlled", "conventional", "random"])
+def test_rounded_weighted_counts_tell_of_groups_below_several_tables(base, passes, kind):
+    """All 6 of 60 in N are ill: each stands for 50, and the tables differ by these."""
+    sizes = {("59", "N"): (80, 60), ("59", "S"): (80, 60), ("61", "N"): (70, 50),
+             ("61", "S"): (70, 50), ("60", "N"): (0, 6), ("60", "S"): (12, 9)}  # fmt: skip
+    rows = [(*key, ill) for key, (no, yes) in sizes.items() for ill in ["no"] * no + ["yes"] * yes]
+    frame = pd.DataFrame(rows, columns=["Age", "Region", "Ill"])
+    frame["W"] = 48.0 + np.arange(len(frame)) % 5
+    weighted = Measure(weight="W")
+    known = {name: {"role": "identifying"} for name in ("Age", "Region")}
+    records = read(frame, [weighted], known | {"Ill": {"role": "sensitive"}})
+    age = records.variable("Age")
+    cuts = [{"under": ["59"], "over": ["60", "61"]}, {"under": ["59", "60"], "over": ["61"]}]
+    others = [Grouping.of(records.variable(name)) for name in ("Region", "Ill")]
+    sheets = [Sheet(str(i), (Grouping.cut(age, cut), *others), weighted)
+              for i, cut in enumerate(cuts)]  # fmt: skip
+    made = mask(records, sheets, method="round", base=base, kind=kind)
+    assert (made.verdict is PASS) == passes

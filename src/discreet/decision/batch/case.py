@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+NEAR = 1e-6  # of a person, lost in sums of weights
 MOST_LOOKED = 1_000  # fine cells of a part that no sheet prints whole
 
 
@@ -118,10 +119,12 @@ class SheetCase:
 
     @cached_property
     def floor(self) -> Floats:
-        """What an intruder knows of a hidden count: 1 at least, unless zeros are hidden too."""
-        if not self.whole:
+        """What an intruder knows of a hidden count: one person at least, unless zeros are hidden
+        too."""
+        if self.cells.measure.value is not None:
             return np.zeros(self.cells.printed)
-        return np.where(zeros_may_be_hidden(self.cells, self.policy), 0.0, 1.0)
+        person = self.cells.person[: self.cells.printed]
+        return np.where(zeros_may_be_hidden(self.cells, self.policy), 0.0, person)
 
     @cached_property
     def intruders(self) -> tuple[tuple[int, ...], ...]:
@@ -156,13 +159,15 @@ class SheetCase:
         return Printed(self.system, lower, upper, self.whole, 0.0, most)
 
     def people(self, printed: Printed) -> Printed:
-        """What is printed of counts, in people: those behind a weighted count that is shown are
-        taken as known, and of one that is hidden nothing is."""
+        """What is printed of counts, in people: a weighted count between two values tells as many
+        as these hold of its own average weight, so that those behind one that is shown are known.
+        """
         if self.cells.measure.weight is None:
             return printed
-        shown = printed.lower == printed.upper
         number = self.cells.number[: self.cells.printed].astype(float)
-        lower, upper = np.where(shown, number, 0.0), np.where(shown, number, math.inf)
+        person = self.cells.person[: self.cells.printed]
+        lower = np.minimum(np.ceil(printed.lower / person - NEAR), number)
+        upper = np.maximum(np.floor(printed.upper / person + NEAR), number)
         most = np.where(self.closed, 0.0, math.inf) if self.closed.any() else math.inf
         return Printed(self.system, lower, upper, True, 0.0, most)
 
