@@ -31,10 +31,10 @@ class Contributions:
     `values` is what a sheet prints: counts or sums, weighted if the measure says so. `number` are
     the contributors, owners counted once, of the value or of the shadow, whichever are fewer;
     `present` are those with and without a contribution of more than 0; `usual` is an average
-    contribution. `largest` and `weights` are those of the largest, each contribution unweighted,
-    `judged` what they are part of (the shadow variable's sum, if there is one). `asked` is the
-    largest contribution of somebody who asked to be protected, and `alone` the only contributor of
-    a cell, -1 if there are others.
+    contribution to the value. `largest` and `weights` are those of the largest, each contribution
+    unweighted, `judged` what they are part of (the shadow variable's sum, if there is one). `asked`
+    is the largest contribution of somebody who asked to be protected, and `alone` the only
+    contributor to the value of a cell, -1 if there are others.
     """
 
     system: System
@@ -85,11 +85,12 @@ class Contributions:
         there = ~records.without(measure)[row]
         cell, row = cell[there], row[there]
         found = _Largest.of(cells, cell, row, owner, amount, weight, kept)
-        number = found.number
-        if measure.shadow:  # few of either are few
-            other = _Largest.of(cells, cell, row, owner, of_value, weight, 1).number
-            fewer = np.minimum(other, number)
-            number = np.where(fewer > 0, fewer, other + number)
+        number, alone = found.number, found.alone
+        if measure.shadow:  # few of either are few; who alone has the value knows what is printed
+            other = _Largest.of(cells, cell, row, owner, of_value, weight, 1)
+            fewer = np.minimum(other.number, number)
+            number = np.where(fewer > 0, fewer, other.number + number)
+            alone = other.alone
         asked = np.zeros(cells)
         if asking is not None:
             some = np.isin(owner, owner[asking])[row]
@@ -97,7 +98,7 @@ class Contributions:
             asked = own.largest[:, 0]
         return cls(
             system, measure, fine, openly, values, judged, number, found.largest,
-            found.weights, asked, found.alone, found.present, _mean(amount * weight),
+            found.weights, asked, alone, found.present, _mean(of_value * weight),
             records.table,
         )  # fmt: skip
 
@@ -113,6 +114,11 @@ class Contributions:
             return np.ones(len(self.values))
         people = np.maximum(self.number, 1)
         return np.where(self.number > 0, self.values / people, self.usual)
+
+    @cached_property
+    def possible(self) -> Bools:
+        """The cells that somebody can be in."""
+        return np.asarray(self.targets @ (~self.system.closed).astype(float) > 0)
 
     @cached_property
     def targets(self) -> csr_matrix:

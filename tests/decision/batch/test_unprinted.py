@@ -382,3 +382,47 @@ def test_rounded_weighted_counts_tell_of_groups_below_several_tables(base, passe
               for i, cut in enumerate(cuts)]  # fmt: skip
     made = mask(records, sheets, method="round", base=base, kind=kind)
     assert (made.verdict is PASS) == passes
+
+
+def test_who_alone_has_the_value_is_an_intruder_though_others_have_the_shadow():
+    """N has one who exports 500, S another with 480: each knows the other's from the row's sum."""
+    frame = even(Sector=["cars", "tools", "food"], Region="NSE").assign(Staff=5.0)
+    for region, value in (("N", 500.0), ("S", 480.0)):
+        here = frame.Sector + frame.Region == f"cars{region}"
+        frame.loc[here, "V"] = [value] + [0.0] * 5
+    shadowed = Measure("V", shadow="Staff")
+    records = read(frame, [V, shadowed])
+    shapes = []
+    for measure in (V, shadowed):
+        made = mask(records, [sheet(records, "Sector", "Region", measure=measure)])
+        assert made.verdict is PASS
+        ((_, shown),) = made.shown()
+        shapes.append(np.isnan(shown))
+        assert np.isnan(shown[1:, 1:]).any(1).sum() > 1
+    assert (shapes[0] == shapes[1]).all()
+
+
+@pytest.mark.parametrize("shadow", [None, "Staff"])
+def test_a_hidden_sum_of_0_does_not_follow(shadow):
+    measure = Measure("V", shadow=shadow)
+    frame = even(Sector="ABC", Region="NSE").assign(Staff=0.01)
+    frame.loc[(frame.Sector == "A") & (frame.Region == "N"), "V"] = 0.0
+    records = read(frame, [measure])
+    made = mask(records, [sheet(records, "Sector", "Region", measure=measure)],
+                Policy.of({"published.zeros": True}))  # fmt: skip
+    assert made.verdict is PASS
+    assert made.hidden == 4
+    (looked,) = made.looks
+    (cell,) = looked.targets
+    assert looked.ends(int(cell))[1] > 1
+
+
+@pytest.mark.parametrize("measure", [V, COUNT])
+def test_a_zero_where_nobody_can_be_is_printed(measure):
+    frame = even(Region="NS", Town="ABCD")
+    frame = frame[frame.Region.eq("N") == frame.Town.isin(["A", "B"])]
+    records = read(frame, [measure], {"Town": {"within": "Region"}})
+    one = sheet(records, "Region", "Town", measure=measure)
+    policy = Policy.of({"published.zeros": True, "attribute.check": False})
+    assert judge_batch(records, [one], policy).verdict is PASS
+    assert mask(records, [one], policy).hidden == 0

@@ -102,7 +102,7 @@ def published(cells: Contributions, policy: Policy) -> Demand | None:
             least[place] = np.maximum(least[place], own)
     low = (number > 0) & (number < least)
     if rule.zeros:
-        low |= (number == 0) & (least > 0)
+        low |= (number == 0) & (least > 0) & cells.possible[: cells.printed]
     why = f"fewer than {rule.least:,}" if rule.least > 1 else "too small"
     return _of(
         "published cells", np.flatnonzero(low), cells, policy.small.width,

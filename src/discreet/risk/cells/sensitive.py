@@ -50,11 +50,14 @@ class Sensitive:
 def too_few(
     cells: Contributions, least: int | Ints, *, percent: float = 10.0, zeros: bool = False
 ) -> Sensitive:
-    """Fewer contributors than `least`; `percent` of the value must stay open either way."""
+    """Fewer contributors than `least`; `percent` of the value must stay open either way, and above
+    a 0 that `zeros` forbids as much of an average contribution.
+    """
     few = (cells.number < least) & (cells.number > 0)
     if zeros:
-        few |= cells.number == 0
-    return Sensitive("contributors", few, np.where(few, percent / 100 * cells.values, 0.0))
+        few |= (cells.values == 0) & cells.possible
+    size = np.where(cells.values > 0, cells.values, cells.usual)
+    return Sensitive("contributors", few, np.where(few, percent / 100 * size, 0.0))
 
 
 def few_zeros(cells: Contributions, least: int | Ints, *, percent: float = 10.0) -> Sensitive:
