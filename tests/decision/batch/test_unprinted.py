@@ -105,6 +105,24 @@ def test_one_owner_of_several_hidden_cells_of_a_row_is_told_their_sum():
     assert again.verdict is PASS
 
 
+@pytest.mark.parametrize("totals", ["other table", "filter"])
+def test_one_owner_of_what_lines_of_several_tables_leave(totals):
+    """The sum of all of a sector, less the regions that are shown, is what H1 has in two."""
+    frame = even(Sector=["cars", "tools", "food"], Region="NSEW")
+    frame["Owner"] = [f"o{i}" for i in range(len(frame))]
+    for region, value in (("N", 500.0), ("S", 480.0)):
+        frame = alone(frame, frame.Sector + frame.Region == f"cars{region}", V=value, Owner="H1")
+    owned = Measure("V", holding="Owner")
+    for owners, verdict in ((frame.Owner, FAIL), ([f"o{i}" for i in range(len(frame))], PASS)):
+        records = read(frame.assign(Owner=owners), [owned])
+        sheets = [sheet(records, "Sector", "Region", measure=owned, left=["Total"])]
+        sheets += [sheet(records, "Sector", measure=owned), sheet(records, "Region", measure=owned)]
+        if totals == "filter":
+            sheets = [sheet(records, "Region", measure=owned, where={"Sector": s}, left=["Total"])
+                      for s in ("cars", "tools", "food")] + sheets[1:]  # fmt: skip
+        assert mask(records, sheets).verdict is verdict
+
+
 def test_a_sheets_own_least_is_for_zeros_too():
     frame = even(5, Sector="AB", Region="NS")
     frame.loc[(frame.Sector == "A") & (frame.Region == "N"), "V"] = 0.0

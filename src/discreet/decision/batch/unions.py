@@ -1,33 +1,38 @@
-"""Hidden cells of a row together: their sum is printed, and one owner may be behind all of them."""
+"""Hidden cells of a line together: their sum is printed, and one owner may be behind all of them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.codebook import Variable
 from discreet.decision.batch.case import SheetCase
 from discreet.release.printed import Printed
 from discreet.sheets.grouping import Grouping, Line
-from discreet.sheets.sheet import Sheet, Status
+from discreet.sheets.joined import over_joined
+from discreet.sheets.sheet import Measure, Sheet, Status
 
 Bools = NDArray[np.bool_]
+Codes = frozenset[int]
+Place = frozenset[tuple[str, Codes]]  # of each variable that is not summed over, some categories
 
 
 def with_unions(case: SheetCase, printed: Printed) -> tuple[SheetCase, Printed]:
-    """The case with a watched line for the hidden cells of each row, where there are holdings.
+    """The case with a watched line for what printed lines leave of each other, where there are
+    holdings.
 
     Without owners who are in several cells a sum tells no more of them than each cell does.
     """
     if case.cells.measure.holding is None:
         return case, printed
     real = [sheet for sheet in case.system.sheets if sheet.status is not Status.WATCHED]
-    found = [union for sheet in real for union in _unions(case, sheet, printed.hidden)]
+    found = [*_unions(_PrintedCells.of(case, real, printed.hidden), case.cells.measure)]
     if not found:
         return case, printed
-    found = [dataclasses.replace(one, name=f"union {i}") for i, one in enumerate(found, 1)]
     measure, policy = case.cells.measure, case.policy
     other = SheetCase.of(case.records, [*real, *found], measure, policy, case.detail)
     lower, upper = np.zeros(other.cells.printed), np.full(other.cells.printed, np.inf)
@@ -45,33 +50,78 @@ def with_unions(case: SheetCase, printed: Printed) -> tuple[SheetCase, Printed]:
     )
 
 
-def _unions(case: SheetCase, sheet: Sheet, hidden: Bools) -> Iterator[Sheet]:
-    """Of each axis the sets of lines below one that are hidden together, but not all of them."""
-    rows = case.system.places[case.system.sheets.index(sheet)]
-    for axis, grouping in enumerate(sheet.groupings):
-        others = tuple(g for i, g in enumerate(sheet.groupings) if i != axis)
-        seen: set[bytes] = set()
-        for below in _below(grouping):
-            for pattern in np.moveaxis(hidden[rows], axis, -1)[..., below].reshape(-1, len(below)):
-                if pattern.tobytes() in seen or not 1 < pattern.sum() < len(below):
-                    continue
-                seen.add(pattern.tobytes())
-                lines = [grouping.lines[i] for i, gone in zip(below, pattern, strict=True) if gone]
-                codes = frozenset[int]().union(*(line.codes for line in lines))
-                line = Line(" + ".join(line.label for line in lines), codes)
-                together = Grouping(grouping.variable, (line,))
-                yield dataclasses.replace(
-                    sheet, groupings=(*others, together), status=Status.WATCHED
-                )
+@dataclass
+class _PrintedCells:
+    """The cells of all sheets, whichever prints them: which are hidden, and how lines are called."""
+
+    hidden: dict[Place, bool] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    labels: dict[tuple[str, Codes], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, case: SheetCase, sheets: Iterable[Sheet], hidden: Bools) -> _PrintedCells:
+        found, wanted = cls(), {*sheets}
+        for sheet, rows in zip(case.system.sheets, case.system.places, strict=True):
+            if sheet not in wanted:
+                continue
+            plain = over_joined(sheet, case.system.joined)
+            groupings = (*plain.groupings, *plain.where)
+            for grouping in groupings:
+                found.variables[grouping.name] = grouping.variable
+                for line in grouping.lines:
+                    found.labels.setdefault((grouping.name, line.codes), line.label)
+            for at, row in np.ndenumerate(rows.reshape(*rows.shape, *(1 for _ in plain.where))):
+                lines = (g.lines[i].codes for g, i in zip(groupings, at, strict=True))
+                place = zip(groupings, lines, strict=True)
+                some = ((g.name, codes) for g, codes in place if len(codes) < g.variable.size)
+                found.hidden[frozenset(some)] = bool(hidden[row])
+        return found
+
+    def lines(self) -> Iterator[tuple[str, Place, Mapping[Codes, bool]]]:
+        """A variable, a place of the others, and all lines of it there that some sheet has."""
+        found: dict[tuple[str, Place], dict[Codes, bool]] = {}
+        for place, gone in self.hidden.items():
+            for pair in place:
+                found.setdefault((pair[0], place - {pair}), {})[pair[1]] = gone
+        for (name, others), own in found.items():
+            if others in self.hidden:
+                own[frozenset(range(self.variables[name].size))] = self.hidden[others]
+            yield name, others, own
+
+    def grouping(self, name: str, own: Iterable[Codes]) -> Grouping:
+        """A line of each set of categories; two tables may call different ones alike."""
+        lines: dict[str, Line] = {}
+        for codes in own:
+            categories = (self.variables[name].categories[code] for code in sorted(codes))
+            label = self.labels.get((name, codes)) or " + ".join(categories)
+            while label in lines:
+                label += "'"
+            lines[label] = Line(label, codes)
+        return Grouping(self.variables[name], tuple(lines.values()))
 
 
-def _below(grouping: Grouping) -> Iterator[list[int]]:
-    """The lines that add up to a line, a level below it."""
-    for line in grouping.lines:
-        below = [
-            i
-            for i, other in enumerate(grouping.lines)
-            if other.codes < line.codes and other.depth == line.depth + 1
-        ]
-        if sum(len(grouping.lines[i].codes) for i in below) == len(line.codes):
-            yield below
+def _unions(cells: _PrintedCells, measure: Measure) -> Iterator[Sheet]:
+    """A sheet for each sum that follows from one line less others, if no sheet has it."""
+    found: dict[tuple[str, Codes, tuple[str, ...]], dict[str, dict[Codes, None]]] = {}
+    for name, others, lines in cells.lines():
+        for left in _left(lines):
+            names = tuple(sorted(other for other, _ in others))
+            shown = found.setdefault((name, left, names), {other: {} for other in names})
+            for other, codes in others:
+                shown[other][codes] = None
+    for number, ((name, left, _), shown) in enumerate(found.items(), 1):
+        groupings = [cells.grouping(other, own) for other, own in shown.items()]
+        groupings.append(cells.grouping(name, [left]))
+        yield Sheet(f"union {number}", tuple(groupings), measure, status=Status.WATCHED)
+
+
+def _left(lines: Mapping[Codes, bool]) -> Iterator[Codes]:
+    """What is left of each line without the largest lines within it that are not hidden."""
+    shown = sorted((codes for codes, gone in lines.items() if not gone), key=len, reverse=True)
+    for whole in lines:
+        left = whole
+        for codes in shown:
+            if codes < whole and codes <= left:
+                left -= codes
+        if left and left != whole and left not in lines:
+            yield left
