@@ -1,4 +1,4 @@
-"""Hidden cells of a line together: their sum is printed, and one owner may be behind all of them."""
+"""Hidden cells of a line together: their sum is told, and one owner may be behind all of them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def with_unions(case: SheetCase, printed: Printed) -> tuple[SheetCase, Printed]:
 
 @dataclass
 class _PrintedCells:
-    """The cells of all sheets, whichever prints them: which are hidden, and how lines are called."""
+    """The cells that any sheet prints: which are hidden, and what their lines are called."""
 
     hidden: dict[Place, bool] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
