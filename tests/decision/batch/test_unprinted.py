@@ -105,7 +105,7 @@ def test_one_owner_of_several_hidden_cells_of_a_row_is_told_their_sum():
     assert again.verdict is PASS
 
 
-@pytest.mark.parametrize("totals", ["other table", "filter"])
+@pytest.mark.parametrize("totals", ["other table", "filter", "groups"])
 def test_one_owner_of_what_lines_of_several_tables_leave(totals):
     """The sum of all of a sector, less the regions that are shown, is what H1 has in two."""
     frame = even(Sector=["cars", "tools", "food"], Region="NSEW")
@@ -120,6 +120,10 @@ def test_one_owner_of_what_lines_of_several_tables_leave(totals):
         if totals == "filter":
             sheets = [sheet(records, "Region", measure=owned, where={"Sector": s}, left=["Total"])
                       for s in ("cars", "tools", "food")] + sheets[1:]  # fmt: skip
+        if totals == "groups":
+            groups = {"N or W": ["N", "W"], "W or E": ["W", "E"]}
+            lines = Grouping.cut(records.variable("Region"), groups)
+            sheets.append(Sheet("groups", (sheets[0].groupings[0], lines), owned))
         assert mask(records, sheets).verdict is verdict
 
 

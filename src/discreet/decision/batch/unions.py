@@ -116,12 +116,27 @@ def _unions(cells: _PrintedCells, measure: Measure) -> Iterator[Sheet]:
 
 
 def _left(lines: Mapping[Codes, bool]) -> Iterator[Codes]:
-    """What is left of each line without the largest lines within it that are not hidden."""
+    """What is left of each line without the largest lines within it that are not hidden.
+
+    Of own groups that overlap only some can be taken away together: each is once the first.
+    """
     shown = sorted((codes for codes, gone in lines.items() if not gone), key=len, reverse=True)
     for whole in lines:
-        left = whole
-        for codes in shown:
-            if codes < whole and codes <= left:
-                left -= codes
-        if left and left != whole and left not in lines:
-            yield left
+        within = [codes for codes in shown if codes < whole]
+        crossing = [one for one in within if any(_cross(one, other) for other in within)]
+        orders = [within, *([first, *within] for first in crossing)]
+        found = dict.fromkeys(_without(whole, order) for order in orders)
+        yield from (left for left in found if left and left != whole and left not in lines)
+
+
+def _cross(one: Codes, other: Codes) -> bool:
+    """Have two lines something in common, and each something of its own?"""
+    return bool(one & other) and not one <= other and not other <= one
+
+
+def _without(whole: Codes, lines: Iterable[Codes]) -> Codes:
+    """One line after the other taken away, if it is still there whole."""
+    for codes in lines:
+        if codes <= whole:
+            whole -= codes
+    return whole
