@@ -17,6 +17,7 @@ from discreet.errors import DataError
 
 Floats = NDArray[np.float64]
 DECIMALS = range(7)
+LARGEST_WHOLE = 2.0**53  # up to here floats tell whole numbers apart
 LARGEST = 1e100  # sums of weighted amounts stay numbers
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
 
@@ -161,3 +162,15 @@ def unit_of(values: Floats) -> float:
         if np.allclose(values * 10**decimals, np.round(values * 10**decimals), rtol=0, atol=1e-6):
             return float(10.0**-decimals)
     return 0.0
+
+
+def step_of(values: Floats) -> float:
+    """The largest amount of which all are multiples; 0 for fractions.
+
+    >>> step_of(np.array([1.5, 3.0])), step_of(np.array([250.0, 100.0])), step_of(np.array([1 / 3]))
+    (1.5, 50.0, 0.0)
+    """
+    unit = unit_of(values)
+    if not unit or values.max(initial=0.0) / unit > LARGEST_WHOLE:
+        return unit
+    return unit * float(np.gcd.reduce(np.rint(values / unit).astype(np.int64)))

@@ -21,6 +21,7 @@ Law = Callable[[float, Ints], Floats]
 CHOSEN = (
     "all counts that round to what is shown are taken as alike; how it was chosen may tell more"
 )
+NEAR = 1e-6  # of a step
 APART = "noises of different cells of one release are taken as independent"
 
 
@@ -28,7 +29,8 @@ APART = "noises of different cells of one release are taken as independent"
 class Mechanism:
     """shown - below <= true <= shown + above, and log p(shown | true) there; None: alike.
 
-    Releases with one `secret` give the same people the same noise.
+    Of amounts that are no counts only `lowest` says whether the least of these can be true; the
+    most cannot. Releases with one `secret` give the same people the same noise.
     """
 
     below: float
@@ -36,6 +38,7 @@ class Mechanism:
     law: Law | None = None
     secret: str = ""
     said: str = ""
+    lowest: bool = False
 
     def log(self, shown: float, counts: Ints) -> Floats:
         """log p(shown | count); -inf where it cannot be.
@@ -48,6 +51,19 @@ class Mechanism:
         if self.law is None:
             return np.where(inside, 0.0, -np.inf)
         return np.where(inside, self.law(shown, counts), -np.inf)
+
+    def steps(self, shown: Floats, step: float) -> tuple[Floats, Floats]:
+        """The least and the most that each can be where all amounts are multiples of a step.
+
+        >>> low, high = mechanism("random rounding", {"base": 1.5}, whole=False).steps(
+        ...     np.array([0.0, 1.5, 6.0]), 1.0
+        ... )
+        >>> low.tolist(), high.tolist()
+        ([0.0, 1.0, 5.0], [1.0, 2.0, 7.0])
+        """
+        low, high = (shown - self.below) / step, (shown + self.above) / step
+        low = np.ceil(low - NEAR) if self.lowest else np.floor(low + NEAR) + 1
+        return step * np.maximum(low, 0.0), step * (np.ceil(high - NEAR) - 1)
 
     def ends(self, shown: Floats, *, whole: bool = True) -> tuple[Floats, Floats]:
         """The least and the most that each can be: the counts that can be shown so.
@@ -75,7 +91,9 @@ def mechanism(
     """
     if method == "conventional rounding":
         base = parameters["base"]
-        return Mechanism(base // 2, -(-base // 2) - 1) if whole else Mechanism(base / 2, base / 2)
+        if whole:
+            return Mechanism(base // 2, -(-base // 2) - 1)
+        return Mechanism(base / 2, base / 2, lowest=True)
     if method.endswith("rounding"):
         base, further = parameters["base"], bool(parameters.get("exceptions"))
         reach = (2 if further else 1) * base - (1 if whole else 0)

@@ -11,9 +11,10 @@ from discreet.data.codebook import Codebook
 from discreet.decision.batch.judge import judge_batch
 from discreet.decision.batch.masking import mask
 from discreet.decision.batch.measures import ties
+from discreet.decision.batch.unions import _left
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
-from discreet.errors import DataError, InconsistentRelease
+from discreet.errors import DataError, DisclosureError, InconsistentRelease
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import COUNT, Measure, Sheet, Status
@@ -105,7 +106,7 @@ def test_one_owner_of_several_hidden_cells_of_a_row_is_told_their_sum():
     assert again.verdict is PASS
 
 
-@pytest.mark.parametrize("totals", ["other table", "filter", "groups"])
+@pytest.mark.parametrize("totals", ["other table", "filter"])
 def test_one_owner_of_what_lines_of_several_tables_leave(totals):
     """The sum of all of a sector, less the regions that are shown, is what H1 has in two."""
     frame = even(Sector=["cars", "tools", "food"], Region="NSEW")
@@ -120,11 +121,14 @@ def test_one_owner_of_what_lines_of_several_tables_leave(totals):
         if totals == "filter":
             sheets = [sheet(records, "Region", measure=owned, where={"Sector": s}, left=["Total"])
                       for s in ("cars", "tools", "food")] + sheets[1:]  # fmt: skip
-        if totals == "groups":
-            groups = {"N or W": ["N", "W"], "W or E": ["W", "E"]}
-            lines = Grouping.cut(records.variable("Region"), groups)
-            sheets.append(Sheet("groups", (sheets[0].groupings[0], lines), owned))
         assert mask(records, sheets).verdict is verdict
+
+
+def test_each_of_own_groups_that_overlap_leaves_something():
+    """Of N, S, E, W the groups N + W and W + E are shown: without the latter N + S are left."""
+    lines = {frozenset(some): False for some in ({0, 1, 2, 3}, {0, 3}, {3, 2})}
+    lines |= {frozenset([code]): True for code in range(4)}
+    assert {*_left(lines)} == {frozenset({1, 2}), frozenset({0, 1})}
 
 
 def test_a_sheets_own_least_is_for_zeros_too():
@@ -443,3 +447,34 @@ def test_a_zero_where_nobody_can_be_is_printed(measure):
     policy = Policy.of({"published.zeros": True, "attribute.check": False})
     assert judge_batch(records, [one], policy).verdict is PASS
     assert mask(records, [one], policy).hidden == 0
+
+
+@pytest.mark.parametrize("kind", ["controlled", "conventional", "random"])
+@pytest.mark.parametrize(
+    ("unit", "base", "passes"),
+    [(1, 1.5, False), (0.1, 0.1, False), (0.1, 0.15, False), (50, 50, False), (1, 7, True),
+     (0.1, 0.7, True), (0.013579, 0.1, True)],
+)  # fmt: skip
+def test_rounded_sums_are_multiples_of_what_all_amounts_are(unit, base, passes, kind):
+    """4 and 3 employees, to multiples of 1.5: 7.5 is 7 or 8, and 6.3 to 7.7 must stay open."""
+    frame = even(Sector="ABC", Region="NSE")
+    frame["V"] = 5.0 + np.arange(len(frame)) % 23
+    here = (frame.Sector == "A") & (frame.Region == "N")
+    frame = frame[~here | (here.cumsum() <= 2)]
+    frame.loc[here, "V"] = [4.0, 3.0]
+    records = read(frame.assign(V=(frame.V * unit).round(6)))
+    made = mask(records, [sheet(records, "Sector", "Region")], method="round", base=base, kind=kind)
+    assert (made.verdict is PASS) == passes
+
+
+def test_how_well_values_are_known_is_read_in_whole_amounts():
+    """Known to 10%, 7 employees are from 6.3 to 7.7: 7."""
+    frame = even(Sector="ABC", Region="NSE")
+    frame["V"] = 5.0 + np.arange(len(frame)) % 23
+    here = (frame.Sector == "A") & (frame.Region == "N")
+    frame = frame[~here | (here.cumsum() <= 2)]
+    frame.loc[here, "V"] = [4.0, 3.0]
+    records = read(frame)
+    with pytest.raises(DisclosureError, match="cannot be made uncertain"):
+        mask(records, [sheet(records, "Sector", "Region")], known=10)
+    assert mask(records, [sheet(records, "Sector", "Region")], known=30).verdict is PASS

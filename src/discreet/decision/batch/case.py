@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.amounts import step_of
 from discreet.decision.batch.demands import Demand, check_asked, demands, zeros_may_be_hidden
 from discreet.decision.law.findings import MOST_NAMED
 from discreet.decision.law.policy import Policy
@@ -18,7 +19,7 @@ from discreet.decision.law.verdict import Reason
 from discreet.effort import Clock, Seconds
 from discreet.intruder.sums.protection import Protection
 from discreet.release.printed import Printed
-from discreet.sheets.contributions import Contributions
+from discreet.sheets.contributions import Contributions, printed_amounts
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.joined import over_joined
 from discreet.sheets.records import Records
@@ -80,6 +81,16 @@ class SheetCase:
     def whole(self) -> bool:
         """Are the cells counts, in whole numbers?"""
         return self.cells.measure.value is None and self.cells.measure.weight is None
+
+    @cached_property
+    def step(self) -> float:
+        """What all amounts are multiples of, as everybody may know; 0 if they are fractions.
+
+        Counts are whole numbers anyway.
+        """
+        if self.whole:
+            return 0.0
+        return step_of(printed_amounts(self.records, self.cells.measure))
 
     @property
     def values(self) -> Floats:

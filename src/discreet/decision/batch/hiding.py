@@ -26,6 +26,7 @@ from discreet.sheets.system import System
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+NEAR = 1e-6  # of a step
 MOST_SPARED = 50  # cells that cannot be kept from who is alone in others
 MOST_ROUNDS = 4  # in which more is hidden for what all sheets together tell
 
@@ -58,6 +59,9 @@ def hide(
             raise OptionError(f"known is {known:g}; give a percentage from 0 on.")
         floor = np.where(watched, 0.0, np.maximum(floor, case.values * (1 - known / 100)))
         ceiling = np.where(watched, math.inf, case.values * (1 + known / 100))
+        if case.step:
+            floor = case.step * np.ceil(floor / case.step - NEAR)
+            ceiling = case.step * np.floor(ceiling / case.step + NEAR)
     low, high = ends(case, work.out)
     floor, ceiling = np.maximum(floor, low), np.minimum(ceiling, high)
     wanted = already if must is None else already | (must(case) & ~watched)

@@ -21,6 +21,7 @@ from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Effort
 from discreet.errors import DataError, OptionError
 from discreet.masks.masked import BITS, TRIAL, Masked
+from discreet.masks.mechanism import mechanism
 from discreet.release.printed import Printed
 from discreet.release.release import Release
 from discreet.sheets.contributions import printed_amounts
@@ -87,6 +88,11 @@ def _onto(work: Work, case: SheetCase, masked: Masked) -> Masked:
         values[rows] = masked.values[own]
         if masked.printed is not None:
             lower[rows], upper[rows] = masked.printed.lower[own], masked.printed.upper[own]
+            how = mechanism(masked.method, masked.parameters, whole=False) if case.step else None
+            if how is not None:
+                low, high = how.steps(masked.values[own], case.step)  # halves may go either way
+                lower[rows] = np.minimum(low, case.values[rows])
+                upper[rows] = np.maximum(high, case.values[rows])
     out = work.already(case)
     lower[out], upper[out] = case.values[out], case.values[out]
     low, high = ends(case, work.out)

@@ -13,7 +13,7 @@ from discreet.data.amounts import unit_of
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.errors import InconsistentRelease
-from discreet.masks.mechanism import mechanism
+from discreet.masks.mechanism import Mechanism, mechanism
 from discreet.sheets.sheet import Status
 
 Floats = NDArray[np.float64]
@@ -25,13 +25,24 @@ NEAR = 1e-6
 class Behind:
     """A sheet that is out rounded or perturbed: each value lies between `low` and `high`.
 
-    `method` is how it was made, and `known` whether that is all that follows from it.
+    `method` is how it was made, and `known` whether that is all that follows from it. Of amounts in
+    steps `rounding` says more by what is `shown`.
     """
 
     low: Floats
     high: Floats
     method: str
     known: bool
+    shown: Floats | None = None
+    rounding: Mechanism | None = None
+
+    def ends(self, step: float) -> tuple[Floats, Floats]:
+        """The least and the most of each, as a multiple of a step if there is one."""
+        if not step or self.rounding is None or self.shown is None:
+            return self.low, self.high
+        low, high = self.rounding.steps(self.shown, step)
+        there = ~np.isnan(self.shown)
+        return np.where(there, low, self.low), np.where(there, high, self.high)
 
 
 Out = Mapping[str, "Floats | Behind"]  # by the names of sheets; nan where nothing is printed
@@ -57,7 +68,8 @@ def out_of(values: Floats, said: Mapping[str, Any]) -> Floats | Behind:
     if rounded:
         _check_multiples(values[shown], float(parameters["base"]), method)
     known = rounded or parameters.get("silent") is True
-    return Behind(low, high, str(method), known)
+    fine = mechanism(method, parameters, whole=False) if rounded else None
+    return Behind(low, high, str(method), known, values, fine)
 
 
 def _check_multiples(values: Floats, base: float, method: str) -> None:
@@ -82,8 +94,9 @@ def ends(case: SheetCase, out: Out) -> tuple[Floats, Floats]:
     low, high = np.zeros(case.cells.printed), np.full(case.cells.printed, np.inf)
     for rows, one in _out_of(case, out):
         if isinstance(one, Behind):
-            np.maximum.at(low, rows, one.low.ravel())
-            np.minimum.at(high, rows, one.high.ravel())
+            least, most = one.ends(case.step)
+            np.maximum.at(low, rows, np.minimum(least.ravel(), case.values[rows]))
+            np.minimum.at(high, rows, np.maximum(most.ravel(), case.values[rows]))
         else:
             gaps = rows[np.isnan(one.ravel())]
             low[gaps] = np.maximum(low[gaps], np.minimum(case.floor, case.values)[gaps])
