@@ -34,7 +34,8 @@ class Contributions:
     contribution to the value. `largest` and `weights` are those of the largest, each contribution
     unweighted, `judged` what they are part of (the shadow variable's sum, if there is one). `asked`
     is the largest contribution of somebody who asked to be protected, and `alone` the only
-    contributor to the value of a cell, -1 if there are others.
+    contributor to the value of a cell, -1 if there are others. `sensitive`: the codebook calls the
+    value so.
     """
 
     system: System
@@ -51,6 +52,7 @@ class Contributions:
     present: Ints
     usual: float
     table: Table = field(repr=False)
+    sensitive: bool = False
 
     @classmethod
     def of(
@@ -99,7 +101,7 @@ class Contributions:
         return cls(
             system, measure, fine, openly, values, judged, number, found.largest,
             found.weights, asked, alone, found.present, _mean(of_value * weight),
-            records.table,
+            records.table, measure.value in records.sensitive,
         )  # fmt: skip
 
     @property

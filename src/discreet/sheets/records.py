@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.amounts import amounts
-from discreet.data.codebook import MISSING, Missing, Variable
+from discreet.data.codebook import MISSING, Missing, Role, Variable
 from discreet.data.count import choose_columns
 from discreet.data.encode import encode, places
 from discreet.data.impossible import Impossible
@@ -31,6 +31,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 COUNTED = "count"  # what a table without a value shows
+STATED_SENSITIVE = {Role.SENSITIVE, Role.BOTH}
 NO = {"", "0", "no", "false", "n", MISSING}  # of a column that marks requests
 
 
@@ -43,7 +44,8 @@ class Records(Unpublished):
     counts, and in no table of the number. `impossible` is what nobody can be, as somebody stated
     it; `find` is off where a person says that whatever else looks so can occur. `independent` are
     columns of which a person says that their sums tell nothing of each other; counts are called
-    "count" there. `unread` are columns of the data that no table needs.
+    "count" there. `unread` are columns of the data that no table needs, and `sensitive` those
+    numbers that the codebook calls so.
 
     >>> from discreet.table.load import load
     >>> Records.of_table(load("example:tract"))
@@ -63,6 +65,7 @@ class Records(Unpublished):
     find: bool = True
     independent: tuple[frozenset[str], ...] = ()
     unread: frozenset[str] = frozenset()
+    sensitive: frozenset[str] = frozenset()
 
     @classmethod
     def of_table(cls, table: Table, *, find: bool = True) -> Records:
@@ -142,6 +145,7 @@ class Records(Unpublished):
             lost,
             {name: one[kept] for name, one in blank.items() if one[kept].any()},
             (book.impossible + Impossible.of(impossible)).find,
+            sensitive=frozenset(n for n in numbers if book.entry(n).role in STATED_SENSITIVE),
         )
 
     def __len__(self) -> int:

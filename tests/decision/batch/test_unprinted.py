@@ -478,3 +478,27 @@ def test_how_well_values_are_known_is_read_in_whole_amounts():
     with pytest.raises(DisclosureError, match="cannot be made uncertain"):
         mask(records, [sheet(records, "Sector", "Region")], known=10)
     assert mask(records, [sheet(records, "Sector", "Region")], known=30).verdict is PASS
+
+
+@pytest.mark.parametrize(("role", "verdict"), [("sensitive", FAIL), ("unstated", PASS)])
+def test_a_sum_of_0_of_a_sensitive_value_tells_that_of_everybody(role, verdict):
+    """Nobody of 40 in Ash is ill."""
+    frame = even(20, Town=["Ash", "Birch", "Cedar"], Sex="fm")
+    frame["V"] = (np.arange(len(frame)) % 3 == 0).astype(float)
+    frame.loc[frame.Town == "Ash", "V"] = 0.0
+    people = Microdata.read(frame, records=True, codebook=Codebook.of({"V": {"role": role}}))
+    records = Records.read(people, variables=["Town", "Sex"], measures=[V])
+    sheets = [sheet(records, "Town", "Sex")]
+    assert judge_batch(records, sheets).verdict is verdict
+    assert (mask(records, sheets).hidden > 0) == (verdict is FAIL)
+
+
+@pytest.mark.parametrize(("weights", "verdict"), [((0.0, 1.0), REVIEW), ((20.0, 30.0), PASS)])
+def test_counts_beside_counts_of_those_who_are_marked(weights, verdict):
+    frame = even(20, Town=["Ash", "Birch"], Sex="fm")
+    frame["W"] = np.where(np.arange(len(frame)) % 3 == 0, *weights)
+    marked = Measure(weight="W")
+    records = read(frame, [marked])
+    sheets = [sheet(records, "Town", measure=marked), sheet(records, "Town", measure=COUNT)]
+    policy = Policy.of({"attribute.check": False})
+    assert judge_batch(records, sheets, policy).together.verdict is verdict

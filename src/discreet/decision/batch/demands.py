@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.law.policy import Policy
+from discreet.decision.law.rules.attribute import NAME as ATTRIBUTE
 from discreet.decision.law.rules.categories import NAME as HIDDEN
 from discreet.decision.law.rules.categories import visible
 from discreet.decision.law.rules.published import least_by_margin
@@ -236,7 +237,7 @@ def attribute(cells: Contributions, policy: Policy) -> Demand | None:
     low = np.where(np.isfinite(low), low, cells.values[chosen])
     groups = np.array([found[cell][2] for cell in chosen.tolist()])
     why = f"{rule.share:.0%} of a line or more{', or none of it' * rule.exclusion}"
-    return Demand("attribute disclosure", chosen, low, high, np.zeros(len(chosen)), why, groups)
+    return Demand(ATTRIBUTE, chosen, low, high, np.zeros(len(chosen)), why, groups)
 
 
 def _below(count: float) -> float:
@@ -329,6 +330,16 @@ def zeros(cells: Contributions, policy: Policy) -> Demand | None:
     return _contributors(cells, found, f"{_fewer(least)} are there, with 0 each")
 
 
+def sensitive_zeros(cells: Contributions, policy: Policy) -> Demand | None:
+    """Sums of a value that is sensitive: a 0 tells that of each who is there."""
+    if not cells.sensitive or not policy.attribute.check:
+        return None
+    everybody = int(cells.present.max(initial=0)) + 1
+    found = few_zeros(cells, everybody, percent=policy.contributors.range)
+    found = replace(found, rule=ATTRIBUTE)
+    return _contributors(cells, found, "all who are there have 0, and the value is sensitive")
+
+
 def _fewer(least: Ints) -> str:
     return f"fewer than {least.max():,}" if least.min() == least.max() else "too few"
 
@@ -363,5 +374,6 @@ def on_request(cells: Contributions, policy: Policy) -> Demand | None:
 
 
 FINDERS: tuple[Finder, ...] = (
-    published, small, hidden, attribute, contributors, zeros, dominated, told_closely, on_request,
+    published, small, hidden, attribute, contributors, zeros, sensitive_zeros, dominated,
+    told_closely, on_request,
 )  # fmt: skip

@@ -94,7 +94,7 @@ def ties(records: Records, sheets: Iterable[Sheet]) -> Iterator[Tie]:
     if len(measures) < 2:
         return
     amounts = {one: _amounts(records, one) for one in measures}
-    yield from _weights(measures)
+    yield from _weights(records, measures)
     blank = {one: records.without(one) for one in measures}
     parts = {part.tobytes(): part for part in (_shown(records, sheet) for sheet in sheets)}
     parts[b""] = np.ones(len(records), bool)
@@ -110,15 +110,29 @@ def _shown(records: Records, sheet: Sheet) -> Bools:
     return found
 
 
-def _weights(measures: Sequence[Measure]) -> Iterator[Tie]:
+def _weights(records: Records, measures: Sequence[Measure]) -> Iterator[Tie]:
     """The same amounts with several weights, or with one and none."""
     for one, other in combinations(measures, 2):
-        if one.value == other.value:
+        if one.value != other.value:
+            continue
+        marks = [m.weight for m in (one, other) if m.weight and _marks(records.numbers[m.weight])]
+        if one.value is None and marks:
+            text = (
+                f"{marks[0]} is 0 for some and the same for all others, so tables weighted by it "
+                "and counts tell how many are of either kind."
+            )
+            yield Tie((one, other), text, always=True)
+        else:
             text = (
                 f"Tables show the {one} and the {other}: where the weights in a cell are equal, "
                 "one follows from the other."
             )
             yield Tie((one, other), text)
+
+
+def _marks(weights: Floats) -> bool:
+    """Are some weights 0 and all others the same?"""
+    return len(np.unique(weights)) == 2 and bool((weights == 0).any())
 
 
 def _equations(
