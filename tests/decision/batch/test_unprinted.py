@@ -502,3 +502,33 @@ def test_counts_beside_counts_of_those_who_are_marked(weights, verdict):
     sheets = [sheet(records, "Town", measure=marked), sheet(records, "Town", measure=COUNT)]
     policy = Policy.of({"attribute.check": False})
     assert judge_batch(records, sheets, policy).together.verdict is verdict
+
+
+@pytest.mark.parametrize("kind", ["parts", "weights", "constant"])
+@pytest.mark.parametrize(("cut", "verdict"), [("61", REVIEW), ("60", PASS)])
+def test_tied_measures_that_cross_only_together(kind, cut, verdict):
+    """One is 60 in N: ages cut at 60 of one measure, at 61 of another that tells it."""
+    frame = even(8, Age=["59", "60", "61"], Region="NS")
+    frame = alone(frame, frame.Age + frame.Region == "60N")
+    frame = frame.assign(X=40.0 + np.arange(len(frame)) ** 2 % 37, W=50.0)
+    frame = frame.assign(T=frame.V + frame.X)
+    first, others = {
+        "parts": (Measure("T"), [Measure("V"), Measure("X")]),
+        "weights": (COUNT, [Measure(weight="W")]),
+        "constant": (COUNT, [Measure("W")]),
+    }[kind]
+    known = {name: {"role": "identifying"} for name in ("Age", "Region")}
+    names = [name for name in frame if name not in "VXWT"]
+    people = Microdata.read(frame, records=True, codebook=Codebook.of(known))
+    records = Records.read(people, variables=names, measures=[first, *others])
+    region, age = Grouping.of(records.variable("Region")), records.variable("Age")
+
+    def at(cut, measure):
+        under = [one for one in ("59", "60", "61") if one < cut]
+        over = [one for one in ("59", "60", "61") if one >= cut]
+        lines = Grouping.cut(age, {"under": under, "over": over})
+        return Sheet(f"{cut} {measure}", (lines, region), measure)
+
+    sheets = [at("60", first), *(at(cut, measure) for measure in others)]
+    assert judge_batch(records, sheets).together.verdict is verdict
+    assert mask(records, sheets).verdict is verdict

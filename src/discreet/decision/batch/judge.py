@@ -169,7 +169,10 @@ class Judge:
             chosen_sheets = [self.all[i] for i in key]
             reasons += unknown(self.out)
             guarded = {m for m, case in self.cases.items() if case.demands}
-            reasons += doubts(self.records, chosen_sheets, guarded, self.ties)
+            reasons += doubts(
+                self.records, chosen_sheets, guarded, self.ties,
+                policy=self.policy, effort=self.effort, seconds=self.clock,
+            )  # fmt: skip
             if worst(reason.verdict for reason in reasons) is Verdict.PASS:
                 shown = [*self._shown(key)]
                 reasons += measures_that_tell(self.records, self.policy, shown)

@@ -223,7 +223,7 @@ def mask(
             shown.append((case, masked.printed))
     reasons = [*names_in_doubt(policy, records.table, records.unread), *reasons, *unknown(work.out)]
     guarded |= {case.cells.measure for case in cases if case.demands}
-    reasons += doubts(records, sheets, guarded)
+    reasons += doubts(records, sheets, guarded, policy=policy, effort=effort, seconds=clock)
     if worst(reason.verdict for reason in reasons) is Verdict.PASS:
         reasons += measures_that_tell(work.stated, policy, shown) or (
             measures_that_tell(work.records, policy, shown) if work.found else []

@@ -6,6 +6,7 @@ says that it is no rule (`independent` in a list of tables).
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.amounts import unit_of
+from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
+from discreet.decision.batch.case import SheetCase
+from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Reason, Verdict
+from discreet.effort import Clock, Seconds
 from discreet.look.words import both
 from discreet.sheets.joined import variables_of
 from discreet.sheets.records import COUNTED, Records
@@ -53,11 +58,16 @@ def doubts(
     sheets: Sequence[Sheet],
     guarded: Collection[Measure],
     known: Iterable[Tie] | None = None,
+    *,
+    policy: Policy | None = None,
+    effort: float = 1.0,
+    seconds: Seconds = math.inf,
 ) -> list[Reason]:
     """A reason to look for every tie of measures of the sheets that nobody called none.
 
     `guarded` are measures with cells that are hidden, or that nobody may work out; `known` the ties
-    of these sheets and others, if they were looked for.
+    of these sheets and others, if they were looked for. By a `policy` it is also looked whether
+    these sheets would tell too much if all were of one measure.
     """
     found = []
     measures = {_plain(sheet.measure) for sheet in sheets}
@@ -66,7 +76,11 @@ def doubts(
             continue
         if any(tie.columns <= stated for stated in records.independent):
             continue
-        if tie.always or any(_plain(one) in map(_plain, guarded) for one in tie.measures):
+        if (
+            tie.always
+            or any(_plain(one) in map(_plain, guarded) for one in tie.measures)
+            or (policy and _tells_as_one(records, sheets, tie, policy, effort, Clock.of(seconds)))
+        ):
             found.append(tie)
     if not found:
         return []
@@ -79,6 +93,33 @@ def doubts(
         "tables, and check --independent with the same names."
     )
     return [Reason(NAME, Verdict.REVIEW, text)]
+
+
+def _tells_as_one(
+    records: Records, sheets: Iterable[Sheet], tie: Tie, policy: Policy, effort: float, clock: Clock
+) -> bool:
+    """Would all sheets of tied measures together tell too much if they were of any one of these?
+
+    Each measure is judged by its own sheets, and none of these may cross as all of them do.
+    """
+    own = [sheet for sheet in sheets if _plain(sheet.measure) in tie.measures]
+    for measure in dict.fromkeys(sheet.measure for sheet in own):
+        alike = [dataclasses.replace(sheet, measure=measure) for sheet in own]
+        case = SheetCase.of(records, alike, measure, policy)
+        reasons = case.judge(case.printed(), effort=effort, seconds=clock)
+        if measure.value is None:
+            law = judge_by_law(
+                records.behind(measure), alike, case.people(case.printed()), range(len(alike)),
+                policy, effort=effort, clock=clock,
+            )  # fmt: skip
+            reasons = (
+                [*reasons, *unjudged(alike, policy, law)]
+                if isinstance(law, str)
+                else joined(law, reasons)
+            )
+        if any(reason.verdict is not Verdict.PASS for reason in reasons):
+            return True
+    return False
 
 
 def said_of(records: Records) -> Iterator[str]:
