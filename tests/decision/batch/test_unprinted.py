@@ -532,3 +532,16 @@ def test_tied_measures_that_cross_only_together(kind, cut, verdict):
     sheets = [at("60", first), *(at(cut, measure) for measure in others)]
     assert judge_batch(records, sheets).together.verdict is verdict
     assert mask(records, sheets).verdict is verdict
+
+
+@pytest.mark.parametrize(("base", "passes"), [(5, False), (5_000, True)])
+@pytest.mark.parametrize("measure", [V, Measure("V", weight="W")])
+def test_the_sum_of_a_hidden_category_is_not_told_to_a_few_units(base, passes, measure):
+    """Z has some 9,000 in each region: the total less the others, to within 20."""
+    frame = even(Sector="ABCZ", Region="NSE").assign(W=1.0)
+    frame["V"] = 1_500.0 + np.arange(len(frame)) ** 2 % 97 + 0.37
+    records = read(frame, [measure])
+    sheets = [sheet(records, "Sector", "Region", measure=measure, left=["Z"])]
+    made = mask(records, sheets, HIDDEN, method="round", base=base)
+    assert (made.verdict is PASS) == passes
+    assert mask(records, sheets, HIDDEN).verdict is PASS

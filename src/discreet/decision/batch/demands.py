@@ -169,7 +169,10 @@ def _identifying(cells: Contributions) -> NDArray[np.bool_]:
 
 
 def hidden(cells: Contributions, policy: Policy) -> Demand | None:
-    """Categories that may not be shown: lines of nothing else, printed or not."""
+    """Categories that may not be shown: lines of nothing else, printed or not.
+
+    Of sums `contributors.range` percent stay open either way.
+    """
     system = cells.system
     shut, fine = np.zeros(len(cells.values), bool), np.zeros(system.columns, bool)
     for name, shown in visible(policy, cells.table):
@@ -185,7 +188,11 @@ def hidden(cells: Contributions, policy: Policy) -> Demand | None:
             fine[part.start : part.start + part.size] |= ~_others(classes, shown, name).ravel()
     shut[cells.printed :] = fine[cells.open_columns]
     shut &= cells.number > 0
-    return _of(HIDDEN, np.flatnonzero(shut), cells, policy.small.width, "not to be shown")
+    asked = _of(HIDDEN, np.flatnonzero(shut), cells, policy.small.width, "not to be shown")
+    if _counts(cells):
+        return asked
+    reach = policy.contributors.range / 100 * np.where(asked.low > 0, asked.low, cells.usual)
+    return replace(asked, low=np.maximum(asked.low - reach, 0.0), high=asked.high + reach)
 
 
 def _others(groupings: Sequence[Grouping], shown: Mapping[str, Bools], name: str) -> Bools:
