@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 
 QUIET = {
-    "DISCREET_REQUESTS_PER_MINUTE": "1000000000",
-    "DISCREET_DECISIONS_PER_MINUTE": "1000000000",
+    "DISCREET_REQUESTS_PER_MINUTE": "1000000",
+    "DISCREET_DECISIONS_PER_MINUTE": "1000000",
     "DISCREET_SECRET": "of these benchmarks, which nobody else has",
 }
 

@@ -1,18 +1,172 @@
-"""200 kills and 200 failed statements or commits on each database; 300 servers against a list."""
+"""200 kills and 100 faults of a real server on each database; 300 servers against a list.
+
+Whatever a client was told before is in the ledger and is told again; nothing is public that was
+not decided; quotas are charged once; the ledger holds.
+"""
+
+import os
+import signal
+import time
+from collections import Counter
+from contextlib import ExitStack
+from functools import partial
 
 import numpy as np
+import pytest
+from lives import Clients, Life, Oracle, Starter, computed, wait_until
+from troubles import OfPostgres, OfSqlite, small_disk
 
 import anyserver
 import faults
 from server.conftest import *  # noqa: F403
 
+KILLS, A_LIFE = int(os.environ.get("KK", "200")), 25
+VINTAGES, BOOK = (8, 20), 14  # turns of a life
+TROUBLES, RECOVERED = int(os.environ.get("KK", "100")), 20  # seconds
 NUMBER, DATA_SETS = 200, 300
 
 
-def test_kills(url):
-    told = faults.kills(url, NUMBER, 1)
-    print(f"\n{url.partition(':')[0]}: {NUMBER} kills, {told} answers told, all of them kept")
-    assert told > NUMBER
+@pytest.fixture(scope="module")
+def starter():
+    made = Starter()
+    yield made
+    made.close()
+
+
+def change(life, oracle, turn):
+    """What the server is started with from this turn on."""
+    if turn == VINTAGES[-1]:  # no vintage is opened beside a codebook that nobody has accepted
+        for slug in life.changed:
+            for _ in range(life.rules["server.approvers"]):
+                life.accept_by_command(slug)
+        oracle.check()
+    life.vintages = 1 + sum(turn >= place for place in VINTAGES)
+    if turn == BOOK:
+        life.changed = {slug: len(entries) for slug, entries in oracle.entries.items()}
+        life.book = "second"
+        if life.chance.random() < 0.5:
+            slug = life.chance.choice(list(life.changed))
+            life.accept_by_command(slug, kill=life.chance.random() < 0.5)
+            oracle.check()
+
+
+def kill_something(life, turn):
+    """One of several workers, or all of the server."""
+    whole = turn + 1 in (*VINTAGES, BOOK) or life.chance.random() < 0.1
+    found = [] if life.workers == 1 or whole else life.worker_pids()
+    if not found:
+        life.kill()
+        return
+    chosen = life.chance.choice(found)
+    life.spent += computed(chosen)
+    os.kill(chosen, signal.SIGKILL)
+    time.sleep(life.chance.uniform(0, 0.3))  # the others go on
+
+
+def live(life, turns):
+    """Killed so many times; how much was told, and how many entries there are."""
+    clients = Clients(life)
+    oracle = Oracle(life, clients)
+    for turn in range(turns):
+        if not life.is_up():
+            change(life, oracle, turn)
+            life.start()
+        if turn and life.chance.random() < 0.2:  # while it starts
+            clients.begin()
+            time.sleep(life.chance.uniform(0, 2))
+        else:
+            life.until_ready()
+            oracle.check_served(10)
+            clients.begin()
+            before = clients.told
+            wait_until(lambda before=before: clients.told > before)
+            time.sleep(life.chance.uniform(0, 0.5))
+        kill_something(life, turn)
+        clients.end()
+        oracle.check()
+    if not life.is_up():
+        life.start()
+    life.until_ready()
+    oracle.check_served()
+    oracle.check_policy()
+    life.kill()
+    return clients, oracle.size
+
+
+def test_kills(starter, new_url, tmp_path):
+    lives, told, entries = KILLS // A_LIFE, 0, 0
+    for number in range(lives):
+        url = new_url()
+        kind = url.partition(":")[0]
+        workers = 1 if kind == "sqlite" else 2
+        life = Life(starter, tmp_path / f"life-{number}", url, number, workers)
+        try:
+            clients, size = live(life, A_LIFE)
+        finally:
+            life.kill()
+        told, entries = told + clients.told, entries + size
+        print(f"\n{kind}: {dict(clients.statuses)}, {size} entries, {life.spent:.0f} s", end="")
+    print(
+        f"\n{kind}: {KILLS} kills, {told} answers told, all kept and told again; {entries} entries"
+    )
+    assert told > KILLS
+
+
+def suffer(life, troubles, turns):
+    """So many troubles, one after the other; after which of them it had to be started again."""
+    clients = Clients(life)
+    oracle = Oracle(life, clients)
+    again = Counter()
+    for turn in range(turns):
+        if turn in (*VINTAGES, BOOK):
+            life.kill()
+        if not life.is_up():
+            change(life, oracle, turn)
+            life.start(suffers=True)
+            life.until_ready()
+        kind = troubles.kinds[turn % len(troubles.kinds)]
+        clients.begin()
+        before = clients.told
+        wait_until(lambda before=before: clients.told > before)
+        time.sleep(life.chance.uniform(0, 0.2))
+        with kind():
+            time.sleep(life.chance.uniform(0.1, 1))
+        try:
+            life.until_ready(RECOVERED)
+        except AssertionError:
+            again[kind.__name__] += 1
+            life.kill()
+        clients.end()
+        oracle.check()
+        if kind.__name__ in ("corrupted", "gone"):
+            life.kill()
+            life.start(suffers=True)
+            life.until_ready()
+        if life.is_up():
+            oracle.check_served(5)
+    oracle.check_policy()
+    life.kill()
+    return clients, again
+
+
+def test_troubles(starter, new_url, tmp_path, request):
+    with ExitStack() as disks:
+        for number in range(TROUBLES // A_LIFE):
+            folder = tmp_path / f"life-{number}"
+            url, disk, made = new_url(), folder / "disk", OfSqlite
+            kind = url.partition(":")[0]
+            if kind == "sqlite":
+                folder.mkdir()
+                disk = disks.enter_context(small_disk(disk, "8m"))
+                url = f"sqlite:///{disk or folder}/ledger.db"
+            else:
+                disk, made = None, partial(OfPostgres, server=request.getfixturevalue("postgres"))
+            life = Life(starter, folder, url, 1_000 + number)
+            try:
+                clients, again = suffer(life, made(life, disk), A_LIFE)
+            finally:
+                life.kill()
+            print(f"\n{kind}: {dict(clients.statuses)}, {life.spent:.0f} s, started again {again}")
 
 
 def test_failures(url):

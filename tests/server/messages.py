@@ -68,7 +68,7 @@ def computed():
     """Every sentence of terms, rules and answers, with {0}, {1} for numbers."""
     said = {why.said for why in Why}
     said |= {terms.OUTER, terms.OUTER_BEFORE, terms.LINEAR, terms.LINEAR_BEFORE, terms.CHANGED}
-    said.add(terms.VINTAGE)
+    said |= {terms.VINTAGE, terms.SEARCHED, terms.GIVEN}
     for changes in policies():
         policy = Policy.of(changes)
         said |= {*promises(policy), terms.proof_words(policy), words.price(policy)}

@@ -274,7 +274,7 @@ def test_a_vintage_cannot_be_forgotten(database):
     first = entries(database, "others")[0]
     assert (first.actor, first.note) == (
         "operator ada",
-        "said to be of other people than other data sets",
+        "Said to be of other people than other data sets.",
     )
 
 

@@ -619,6 +619,49 @@ def test_draws_of_visitors_leave_the_threads_to_decisions(tmp_path, monkeypatch)
     assert {one.status_code for one in draws} == {404}
 
 
+def test_draws_take_turns_and_have_a_share_for_each_visitor(tmp_path, monkeypatch):
+    """Whoever wants many perturbed tables waits for them after everybody else's first."""
+    held, margins = (
+        Held(),
+        [["A"], ["B"], ["C"], ["A", "B"], ["A", "C"], ["B", "C"], ["A", "B", "C"]],
+    )
+
+    def slow(release, seed):
+        return held(len(held.begun)) and "it was too slow"
+
+    monkeypatch.setattr("discreet.server.showing.perturbed._drawn", slow)
+    with world(tmp_path) as made:
+        counts = np.random.default_rng(1).integers(20, 90, (3, 3, 3))
+        data = Table.of(counts, **{name: list("xyz") for name in "ABC"})
+        terms = MYOPIC | {"server.perturbed": True, "server.one_way": False}
+        made.site.counter.open(data, Policy.of(terms), slug="a")
+        for margin in margins[:3]:
+            made.site.counter.request("a", margin)
+        many, one = made.client(), made.client(address="192.0.2.9")
+        said = ["*".join(m) for m in (*margins[3:], *[["B", "A"], ["C", "A"], ["C", "B"]])]
+        spelled = [f"/api/v1/datasets/a/perturbed/{n}/{m}" for n in (2, 3, 4) for m in said]
+        done = []
+
+        async def get(client, path, who):
+            status = (await client.http.get(path)).status_code
+            done.append((who, status))
+            return status
+
+        async def go():
+            asked = [asyncio.create_task(get(many, path, "many")) for path in spelled]
+            await until(lambda: held.begun and made.site.visiting._queued)
+            late = asyncio.create_task(get(one, spelled[-1], "one"))
+            await until(lambda: len(made.site.visiting._queued) == 2)
+            held.gate.set()
+            await late
+            before = [status for who, status in done if who == "many" and status != 429]
+            assert len(before) <= 2  # what was being drawn, and a turn
+            return await asyncio.gather(*asked)
+
+        statuses = made.runner.run(asyncio.wait_for(go(), PATIENCE))
+    assert statuses.count(429) == len(spelled) - 11  # one is drawn, ten may wait
+
+
 def test_a_status_that_takes_work_counts_as_a_decision(tmp_path):
     with world(tmp_path, decisions_per_minute=2) as made:
         made.open("czech", data="example:czech")

@@ -18,6 +18,7 @@ from discreet.release.release import Release
 from discreet.server.formats import Format
 from discreet.server.ledger.schema import Entry, Publication
 from discreet.server.showing import perturbed
+from discreet.server.showing.catalogue import NotPublished
 from discreet.server.showing.perturbed import PerturbedTables
 from discreet.table.codings import Coding
 from discreet.table.load import load
@@ -256,6 +257,31 @@ def test_names_with_odd_characters(tmp_path):
         found = made.client().get(told["perturbed"]).json()
         assert found["margin"] == list(table.names)
         assert found["source"]["address"] == f"http://test{told['perturbed']}"
+
+
+def test_who_has_many_drawn_displaces_their_own(tract, monkeypatch):
+    """Others' are kept: what many addresses of one visitor cost is drawn again for that one."""
+    monkeypatch.setattr(perturbed, "KEPT", 3)
+    drawn = []
+
+    def draw(release, seed):
+        drawn.append(seed)
+        return "not here"
+
+    monkeypatch.setattr(perturbed, "_drawn", draw)
+    made, overview = tract.site.perturbed, tract.site.catalogue.dataset("tract")
+
+    def ask(number, visitor):
+        with pytest.raises(NotPublished):
+            made.margin(overview, number, ALL, visitor=visitor)
+        return len(drawn)
+
+    assert asked(tract, ["Gender", "Income"])["outcome"] == "granted"
+    first, *rest = [2, 3, 4, made.newest("tract")]
+    assert ask(first, "ada") == 1
+    assert [ask(number, "ben") for number in rest] == [2, 3, 4]
+    assert ask(first, "ada") == 4
+    assert ask(rest[0], "ben") == 5
 
 
 def test_what_was_only_found_in_the_data_is_not_used(tract):

@@ -324,7 +324,8 @@ def _open(counter: Counter, spec: DataSpec) -> None:
         table, book = spec.read(), spec.book()
     with _no_counts(spec):
         frontier = None if spec.frontier is None else _margins(spec.frontier, table)
-        if frontier is None and policy.server.rule == "static" and not _is_known(counter, spec):
+        searched = frontier is None and policy.server.rule == "static"
+        if searched and not _is_known(counter, spec):
             frontier = _found(table, policy, spec)
         counter.open(
             table,
@@ -332,6 +333,7 @@ def _open(counter: Counter, spec: DataSpec) -> None:
             slug=spec.slug,
             title=spec.title,
             frontier=frontier,
+            searched=searched,
             listed=None if spec.listed is None else _margins(spec.listed, table),
             previous=spec.previous,
             apart=spec.apart,

@@ -38,20 +38,20 @@ async def perturbed(
     It keeps all that was out after an entry of the ledger; its other counts are drawn by chance.
     """
     services = services_of(request)
-    raw = raw_margin(request, margin)
+    raw, visitor = raw_margin(request, margin), client_of(request)
 
     def draw() -> Published:
         served(services, slug)
         overview = services.catalogue.dataset(slug)
         names = read_margin(overview, raw)
         zeros = services.counter.impossible(slug)
-        return services.perturbed.margin(overview, number, names, zeros)
+        return services.perturbed.margin(overview, number, names, zeros, visitor=visitor)
 
     found = await services.visiting.run(
         draw,
         lane="draws",  # one at a time
         key=("perturbed", slug, number, raw),
         left=leaving(request),
-        visitor=client_of(request),
+        visitor=visitor,
     )
     return await sent(request, found, format)

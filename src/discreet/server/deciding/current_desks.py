@@ -29,7 +29,7 @@ from discreet.server.ledger.database import Database
 from discreet.server.ledger.marks import check_secret
 from discreet.server.ledger.meaning import Meaning
 from discreet.server.ledger.population import axes_of, related, vintages
-from discreet.server.ledger.schema import Dataset, Entry, Kind, Publication, canonical, now
+from discreet.server.ledger.schema import Damaged, Dataset, Entry, Kind, Publication, canonical, now
 from discreet.server.showing.margins import names_of, set_of, sets_of
 from discreet.table.formula import Formula
 from discreet.table.table import Table
@@ -188,6 +188,7 @@ class CurrentDesks:
                 raise Moved  # meanwhile another codebook of another vintage was accepted
             if (said := _set_back(served.at)) is not None:
                 raise Unready(said)
+            self._check_written(session, served, dataset)
             return write(session, dataset)
 
         try:
@@ -256,6 +257,13 @@ class CurrentDesks:
                 f"{number} is missing or another. Restore the newest backup, and start anew."
             )
 
+    def _check_written(self, session: Session, served: Served, dataset: Dataset) -> None:
+        """What is out and under which terms is what the last entry says: nobody wrote past it."""
+        last = store.entry(session, dataset, dataset.head_number)
+        out = self._out(session, dataset, served.table)
+        if last is None or last.state != self._state_of(served, dataset, out):
+            raise Damaged
+
     # Writing
 
     def _append(self, session: Session, served: Served, dataset: Dataset, **entry: Any) -> Entry:
@@ -304,6 +312,8 @@ class CurrentDesks:
     def _desk_of(self, session: Session, served: Served, dataset: Dataset) -> Desk:
         """What the ledger says: its policy, its lists, what is out of it and of other vintages."""
         table = served.table
+        if not store.has_its_terms(session, dataset):
+            raise Damaged
         desk = Desk(
             table,
             Policy.loads(dataset.policy),

@@ -22,6 +22,7 @@ from discreet.server.deciding.codebooks import Codebooks
 from discreet.server.deciding.current_desks import Served
 from discreet.server.deciding.unready import unready
 from discreet.server.ledger import store
+from discreet.server.ledger.chain import APART, GIVEN, SEARCHED
 from discreet.server.ledger.marks import SECRET, keep_secret
 from discreet.server.ledger.meaning import Meaning
 from discreet.server.ledger.population import axes_of, check_new, related, said_of, vintages
@@ -44,6 +45,7 @@ class Office(Codebooks):
         slug: str,
         title: str = "",
         frontier: Iterable[Iterable[str]] | None = None,
+        searched: bool = False,
         listed: Iterable[Iterable[str]] | None = None,
         previous: str | None = None,
         apart: bool = False,
@@ -56,14 +58,15 @@ class Office(Codebooks):
 
         What is out from the start must pass the gate, together with all that is out of the other
         vintages of the same people; these are closed in the same transaction. `older_names` says
-        what variables and categories of the `previous` vintage became. `meaning` is what the data
+        what variables and categories of the `previous` vintage became. `searched`: the frontier
+        was found in the data, which the ledger keeps. `meaning` is what the data
         mean, by default all that the table says: if the ledger has another one, nothing is decided
         until it is accepted.
         """
         means = Meaning.of(table) if meaning is None else meaning
         try:
             return self._open(
-                table, policy, slug, title, frontier, listed, previous, apart,
+                table, policy, slug, title, frontier, searched, listed, previous, apart,
                 older_names or Previous(), about, means, actor,
             )  # fmt: skip
         except SQLAlchemyError as error:
@@ -76,6 +79,7 @@ class Office(Codebooks):
         slug: str,
         title: str,
         frontier: Iterable[Iterable[str]] | None,
+        searched: bool,
         listed: Iterable[Iterable[str]] | None,
         previous: str | None,
         apart: bool,
@@ -95,6 +99,7 @@ class Office(Codebooks):
                 previous,
                 older_names,
                 apart=apart,
+                searched=searched,
                 fingerprint=fingerprint,
                 slug=slug,
                 title=title or slug,
@@ -130,6 +135,7 @@ class Office(Codebooks):
         older_names: Previous,
         *,
         apart: bool,
+        searched: bool,
         fingerprint: str,
         slug: str,
         meaning: Meaning,
@@ -137,6 +143,9 @@ class Office(Codebooks):
         **terms: Any,
     ) -> int:
         """Judge what would be out, then open and publish, and close the other vintages."""
+        said = [APART] if apart else []
+        if frontier is not None:
+            said.append(SEARCHED if searched else GIVEN)
         Desk(table, policy, frontier=frontier, out=())  # a rule that cannot be is said first
         out = gate.opening(table, policy, frontier)
         check = partial(
@@ -191,7 +200,7 @@ class Office(Codebooks):
                     frontier=lists_of(table, frontier),
                     previous=None if previous is None else older[-1].id,
                     actor=actor,
-                    note="said to be of other people than other data sets" if apart else None,
+                    note=" ".join(said) or None,
                     state=self._state(fingerprint, 1, table, (), meaning.hash),
                     meaning=meaning.text,
                     **terms,

@@ -49,6 +49,8 @@ LINEAR_BEFORE = (
     "Some of what is out rests on linear bounds: tables of fractions reach every width, tables of "
     "whole numbers were not always seen."
 )
+SEARCHED = "This set was searched for in the data."
+GIVEN = "This set was given."
 CHANGED = (
     "The terms were changed since the data were opened: what went out before was judged by the "
     "terms of its time."
@@ -75,6 +77,13 @@ def changed_words(version: int) -> list[str]:
     return [CHANGED] if version > 1 else []
 
 
+def frontier_words(policy: Policy, searched: bool | None) -> list[str]:
+    """Where the set comes from that the static rule serves; earlier versions did not keep it."""
+    if policy.server.rule != "static" or searched is None:
+        return []
+    return [SEARCHED if searched else GIVEN]
+
+
 def proof_words(policy: Policy) -> str:
     """Are the bounds proven?"""
     if policy.bounds.proof == Rung.LINEAR:
@@ -97,13 +106,22 @@ def proof_words(policy: Policy) -> str:
 
 
 def policy_words(
-    policy: Policy, *, note: str | None = None, version: int = 1, vintage: bool = False
+    policy: Policy,
+    *,
+    note: str | None = None,
+    version: int = 1,
+    vintage: bool = False,
+    searched: bool | None = None,
 ) -> list[str]:
-    """What everybody may know of the terms; `note` is what `note_words` says."""
+    """What everybody may know of the terms; `note` is what `note_words` says.
+
+    `searched`: was the frontier found in the data?
+    """
     rule = policy.server
     words = [] if note is None else [note]
     silent = rule.rule == "simulatable" and not rule.gate
-    words += [UNGATED if silent else RULES[rule.rule], *promises(policy), proof_words(policy)]
+    words += [UNGATED if silent else RULES[rule.rule], *frontier_words(policy, searched)]
+    words += [*promises(policy), proof_words(policy)]
     words += [*changed_words(version), *([VINTAGE] if vintage else [])]
     if rule.rule != "static":
         words.append(APPROVALS[rule.approval])

@@ -90,7 +90,9 @@ def _facts(table: Published, base: str, publisher: str) -> Iterator[tuple[str, s
         if any(parts):
             yield name, ". ".join(part.rstrip(".") for part in parts if part) + "."
     vintage = data.previous is not None
-    for text in policy_words(data.policy, version=data.policy_version, vintage=vintage):
+    for text in policy_words(
+        data.policy, version=data.policy_version, vintage=vintage, searched=data.searched
+    ):
         yield "Terms", text
 
 

@@ -21,6 +21,7 @@ from starlette.responses import Response
 
 from discreet.errors import DisclosureError, FormulaError, PolicyError
 from discreet.server.deciding.unready import Unready, unready
+from discreet.server.ledger.schema import Damaged
 from discreet.server.showing.catalogue import NotPublished, UnknownDataset, Withdrawn
 
 LOG = logging.getLogger("discreet.server")
@@ -34,6 +35,7 @@ KNOWN: dict[type[Exception], tuple[int, str]] = {
     NotPublished: (404, "not_published"),
     Withdrawn: (410, "withdrawn"),
     Unready: (503, "not_ready"),
+    Damaged: (503, "not_ready"),
 }
 # What Starlette and FastAPI refuse by themselves.
 PLAIN = {

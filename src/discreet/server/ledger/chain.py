@@ -48,6 +48,9 @@ NEWER = (
     "about",
     "meaning",
 )  # not said by entries of older ledgers, nor where there is nothing to say
+APART = "Said to be of other people than other data sets."
+GIVEN = "The frontier was given."
+SEARCHED = "The frontier was searched for in the data."
 TAKEN_OVER = "What the data mean was taken over as it was served then, and not checked."
 GUARDS = {
     "entries_are_not_updated",
@@ -100,6 +103,7 @@ class Verified:
     problems: tuple[Problem, ...]
     readings: tuple[Reading, ...] = ()
     silent: int = 0
+    opened: tuple[str, ...] = ()  # what was said when it was opened
 
     @property
     def holds(self) -> bool:
@@ -107,12 +111,14 @@ class Verified:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the data meant when, where that changed or was not kept, in words."""
+        """What was said at the opening; what the data meant when, where that changed or was not
+        kept, in words.
+        """
         said = [str(reading) for reading in self.readings]
         if self.silent:
             which = "entry 1 does" if self.silent == 1 else f"entries 1 to {self.silent} do"
             said.insert(0, f"{which} not say what the data meant: an earlier version wrote that.")
-        return tuple(said)
+        return (*self.opened, *said)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -193,6 +199,7 @@ def verify(session: Session, dataset: Dataset | int, *, head: str | None = None)
         tuple(check.problems),
         tuple(check.readings),
         check.silent,
+        tuple(check.opened),
     )
 
 
@@ -229,6 +236,7 @@ class _Check:
         self.meaning: Meaning | None = None  # by the last terms that have it
         self.readings: list[Reading] = []
         self.silent = 0
+        self.opened: list[str] = []
 
     def note(self, what: str, number: int | None = None) -> None:
         self.problems.append(Problem(number, what))
@@ -254,6 +262,8 @@ class _Check:
             heads.add(f"{stored['number']}:{before}")
             self._remember(stored)
             self._read(stored, number)
+            if number == 1 and stored["note"]:
+                self.opened.append(f"entry 1, {str(stored['at'])[:10]}: {stored['note']}")
         if (self.number, before) != (self.dataset["head_number"], self.dataset["head_hash"]):
             last = self.dataset["head_number"]
             self.note(f"the ledger ends at entry {self.number}; it should at {last}, as it was.")

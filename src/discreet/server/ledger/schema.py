@@ -18,6 +18,18 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from discreet.errors import LedgerError
+
+
+class Damaged(LedgerError):
+    """What is stored is not what was written: nothing is told or decided by it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "what is stored is not what was written; run `discreet ledger verify`, and restore the "
+            "newest backup."
+        )
+
 
 class Kind(StrEnum):
     """What an entry of the ledger is about."""
@@ -68,7 +80,10 @@ class Canonical(TypeDecorator[Any]):
         return None if value is None else canonical(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        return None if value is None else json.loads(value)
+        try:
+            return None if value is None else json.loads(value)
+        except ValueError:
+            raise Damaged from None
 
 
 class Base(DeclarativeBase):

@@ -17,7 +17,17 @@ from discreet.errors import LedgerError
 from discreet.server.ledger import tallies
 from discreet.server.ledger.chain import START, entry_hash, shape_of, table_hash, terms_of
 from discreet.server.ledger.meaning import hash_of
-from discreet.server.ledger.schema import Dataset, Entry, Kind, Mark, Publication, Use, now
+from discreet.server.ledger.schema import (
+    Damaged,
+    Dataset,
+    Entry,
+    Kind,
+    Mark,
+    Publication,
+    Use,
+    canonical,
+    now,
+)
 
 NEW_TERMS = {
     Kind.OPENED,
@@ -199,6 +209,13 @@ def meaning_of(dataset: Dataset) -> str | None:
     return None if dataset.meaning is None else hash_of(dataset.meaning)
 
 
+def has_its_terms(session: Session, dataset: Dataset) -> bool:
+    """Are its terms those of the last entry that says them?"""
+    found = select(Entry.terms).where(Entry.dataset_id == dataset.id, Entry.terms.is_not(None))
+    terms = session.scalar(found.order_by(Entry.number.desc()).limit(1))
+    return canonical(terms) == canonical(terms_of(session, dataset))
+
+
 def accepted(session: Session, slugs: Sequence[str]) -> dict[str, str | None]:
     """The same of several data sets, by their last entries."""
     last = (Entry.dataset_id == Dataset.id) & (Entry.number == Dataset.head_number)
@@ -257,9 +274,15 @@ def publications(
 
 
 def counts_of(dataset: Dataset, publication: Publication) -> Ints:
-    """The published counts, an axis for each variable of the margin."""
-    shape = shape_of(dataset.variables, publication.margin)
-    return np.frombuffer(zlib.decompress(publication.counts), "<i8").reshape(shape).astype(np.int64)
+    """The published counts, an axis for each variable of the margin; none but those written."""
+    try:
+        shape = shape_of(dataset.variables, publication.margin)
+        raw = zlib.decompress(publication.counts)
+        if table_hash(dataset.variables, publication.margin, raw) == publication.table_hash:
+            return np.frombuffer(raw, "<i8").reshape(shape).astype(np.int64)
+    except (zlib.error, LedgerError, ValueError, TypeError, KeyError):
+        pass
+    raise Damaged
 
 
 def waiting(session: Session, dataset_id: int) -> list[Entry]:

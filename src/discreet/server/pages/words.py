@@ -21,6 +21,7 @@ from discreet.look.words import plural
 from discreet.server.deciding.terms import PERTURBED
 from discreet.server.deciding.terms import VINTAGE as VINTAGE
 from discreet.server.deciding.terms import changed_words as changed_words
+from discreet.server.deciding.terms import frontier_words as frontier_words
 from discreet.server.deciding.terms import proof_words as proof_words
 from discreet.server.showing import languages
 from discreet.server.showing.catalogue import Overview

@@ -13,11 +13,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from discreet.decision.law.policy import Policy
-from discreet.errors import DisclosureError
+from discreet.errors import DisclosureError, PolicyError
 from discreet.server.deciding.terms import note_words
 from discreet.server.ledger import store
+from discreet.server.ledger.chain import GIVEN, SEARCHED
 from discreet.server.ledger.database import Database
-from discreet.server.ledger.schema import Dataset, Entry, Publication
+from discreet.server.ledger.schema import Damaged, Dataset, Entry, Publication
 from discreet.server.showing.describe import Words
 
 Ints = NDArray[np.int64]
@@ -55,6 +56,7 @@ class Overview:
     previous: str | None
     note: str | None = None  # what is said first, where less than whole tables was proof
     words: Words = field(default_factory=Words)
+    searched: bool | None = None  # was the frontier found in the data; none where nobody said it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -296,7 +298,14 @@ class Catalogue:
             None if older is None else older.slug,
             note_words(policy, map(_policy, before)),
             self._words(session, dataset),
+            self._searched(session, dataset, policy),
         )
+
+    def _searched(self, session: Session, dataset: Dataset, policy: Policy) -> bool | None:
+        """As the entry says that opened its ledger."""
+        opened = store.entry(session, dataset, 1) if policy.server.rule == "static" else None
+        said = opened.note or "" if opened is not None else ""
+        return True if SEARCHED in said else False if GIVEN in said else None
 
     def _words(self, session: Session, dataset: Dataset) -> Words:
         """They change only with what the data mean."""
@@ -308,7 +317,10 @@ class Catalogue:
 
 @lru_cache(64)
 def _policy(text: str) -> Policy:
-    return Policy.loads(text)
+    try:
+        return Policy.loads(text)
+    except PolicyError:
+        raise Damaged from None
 
 
 def _digest(*parts: str) -> str:

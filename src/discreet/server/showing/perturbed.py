@@ -11,7 +11,7 @@ import hmac
 import math
 import threading
 import warnings
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -41,11 +41,11 @@ MOST = 64 << 20  # ... bytes of them, but the last one
 
 
 class PerturbedTables:
-    """Draws them, and keeps the last ones."""
+    """Draws them, and keeps the last ones: who has many drawn displaces their own."""
 
     def __init__(self, database: Database, secret: bytes) -> None:
         self.database, self.secret = database, secret
-        self._drawn: OrderedDict[tuple[str, int], Perturbed | str] = OrderedDict()
+        self._drawn: OrderedDict[tuple[str, int], tuple[Perturbed | str, str]] = OrderedDict()
         self._lock = threading.Lock()
 
     def newest(self, slug: str) -> int | None:
@@ -62,10 +62,12 @@ class PerturbedTables:
         number: int,
         names: Sequence[str],
         impossible: Sequence[Combination] = (),
+        *,
+        visitor: str = "",
     ) -> Published:
         """A margin of the table that keeps what was out after entry `number`; no count of the data.
 
-        `impossible`: what the codebook says that nobody can have.
+        `impossible`: what the codebook says that nobody can have; `visitor`: who has it drawn.
         """
         wanted = overview.ordered(names)
         if not offers(overview, wanted):
@@ -81,7 +83,8 @@ class PerturbedTables:
             written = store.entry(session, dataset, number)
             release = _release(overview, dataset, basis, impossible)
             said = [overview.slug, number, [[p.margin, p.table_hash] for p in basis]]
-        found = self._table(overview.slug, number, release, canonical(["perturbed", said]))
+        words = canonical(["perturbed", said])
+        found = self._table(overview.slug, number, release, words, visitor)
         note = " ".join(found.said)
         title = f"{overview.title} (perturbed)"
         return Published(
@@ -94,22 +97,29 @@ class PerturbedTables:
             perturbed=tuple(map(tuple, found.kept.margins)),
         )
 
-    def _table(self, slug: str, number: int, release: Release, said: str) -> Perturbed:
+    def _table(
+        self, slug: str, number: int, release: Release, said: str, visitor: str
+    ) -> Perturbed:
         with self._lock:
-            found = self._drawn.get((slug, number))
+            found, whose = self._drawn.get((slug, number), (None, visitor))
         if found is None:
             found = _drawn(release, self._seed(said))
         with self._lock:
-            self._drawn[slug, number] = found
+            self._drawn[slug, number] = found, whose
             self._drawn.move_to_end((slug, number))
             while len(self._drawn) > KEPT or (len(self._drawn) > 1 and self._bytes() > MOST):
-                self._drawn.popitem(last=False)
+                self._displace()
         if isinstance(found, str):
             raise NotPublished(f"no perturbed table of {slug} can be drawn: {found}")
         return found
 
+    def _displace(self) -> None:
+        """The oldest of whoever has the most."""
+        ((most, _),) = Counter(visitor for _, visitor in self._drawn.values()).most_common(1)
+        del self._drawn[next(key for key, (_, whose) in self._drawn.items() if whose == most)]
+
     def _bytes(self) -> int:
-        drawn = (one for one in self._drawn.values() if isinstance(one, Perturbed))
+        drawn = (one for one, _ in self._drawn.values() if isinstance(one, Perturbed))
         return sum(one.codes.nbytes + one.counts.nbytes for one in drawn)
 
     def _seed(self, said: str) -> int:

@@ -90,6 +90,7 @@ def dataset_view(services: Services, slug: str) -> DatasetView:
             note=overview.note,
             version=overview.policy_version,
             vintage=overview.previous is not None,
+            searched=overview.searched,
         ),
         policy_version=overview.policy_version,
         orders=orders_of(services, overview),
