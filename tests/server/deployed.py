@@ -85,15 +85,11 @@ class Process:
         return code in (0, -signal.SIGTERM) and '"event": "stopped"' in self.log.read_text()
 
 
-@contextmanager
-def serving(
-    folder,
-    *words,
-    command=(sys.executable, "-m", "discreet", "serve"),
-    until="/readyz",
-    **settings,
-):
-    """`discreet serve`, ready, on a port of this machine."""
+SERVE = (sys.executable, "-m", "discreet", "serve")
+
+
+def started(folder, *words, command=SERVE, **settings):
+    """`discreet serve`, perhaps not ready yet."""
     port, log = free_port(), Path(folder) / "server.log"
     with log.open("a") as file:
         running = subprocess.Popen(
@@ -103,7 +99,19 @@ def serving(
             stdout=file,
             stderr=file,
         )
-    process = Process(running, port, log)
+    return Process(running, port, log)
+
+
+@contextmanager
+def serving(
+    folder,
+    *words,
+    command=SERVE,
+    until="/readyz",
+    **settings,
+):
+    """`discreet serve`, ready, on a port of this machine."""
+    process = started(folder, *words, command=command, **settings)
     try:
         process.wait(until)
         yield process

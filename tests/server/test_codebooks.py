@@ -20,6 +20,7 @@ from discreet.decision.answering import Why
 from discreet.decision.answering.gate import NotSafe
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, LedgerError
+from discreet.server.deciding.codebooks import DOUBT
 from discreet.server.deciding.counter import Counter
 from discreet.server.deciding.unready import Unready
 from discreet.server.launch import DataSpec, build_services, prepare
@@ -216,6 +217,48 @@ def test_what_is_out_must_pass_with_the_changed_codebook(database):
         sick.request("people", ["Town"])
     assert "Ash" not in str(said.value)
     assert {entry.kind for entry in entries(database)} == {"opened", "published", "request"}
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_what_was_approved_in_doubt_does_not_bar_a_changed_codebook(database, approved):
+    """It may stay in doubt; what was proven must be proven by the new codebook, too."""
+    data = Table.of(np.full((2,) * 3, 40), **{name: [0, 1] for name in "ABC"})
+    rules = policy(
+        attribute__check=True,
+        attribute__order=1,
+        server__approval="always",
+        server__one_way=False,
+        small__width=3,
+    )
+    counter = opened(database, data, rules)
+    for margin in ("AB", "BC") if approved else ("AB",):
+        number = counter.request("people", list(margin)).number
+        counter.approve("people", number, "7")
+    last, *_ = variables = data.variables
+    changed = replace(data, variables=(replace(last, role=Role.IDENTIFYING), *variables[1:]))
+    counter = opened(database, changed, rules)
+    assert (DOUBT in counter.codebook_change("people").says) == approved
+    with database.read() as session:
+        cases = counter._all_out(session, store.find_dataset(session, "people"))
+    assert [case[-1] for case in cases] == ([False, True] if approved else [False])
+    assert accept(counter)
+    assert counter.request("people", ["A"]).why is Why.OUT
+
+
+def test_what_was_approved_in_doubt_bars_a_codebook_by_which_it_fails(database):
+    """Nothing was sensitive, and a doubtful table went out; now it is known to tell too much."""
+    rules = policy(bounds__proof="integer", server__approval="always", server__one_way=False)
+    counter = opened(database, table(Role.NEITHER), rules)
+    number = counter.request("people", ["Town", "Ill"]).number
+    with pytest.MonkeyPatch.context() as patch:
+        answer = counter._answer
+        patch.setattr(counter, "_answer", lambda *g: replace(answer(*g), why=Why.DOUBT))
+        counter.approve("people", number, "7")
+    assert entries(database)[-1].why == Why.ACCEPTED
+    sick = Hierarchy.of({"lung": "ill", "skin": "ill"})
+    counter = opened(database, table(Role.SENSITIVE, hierarchy=sick), rules)
+    with pytest.raises(NotSafe, match="does not keep the policy"):
+        accept(counter)
 
 
 def test_two_custodians_accept_where_two_must(database):

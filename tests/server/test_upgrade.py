@@ -6,8 +6,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
+from alembic import command
+from alembic.config import Config
 from click.testing import CliRunner
+from sqlalchemy import MetaData, create_engine, make_url
 
 from discreet.cli import main
 from discreet.decision.law.policy import Policy
@@ -16,14 +20,14 @@ from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.backup import backup, export_all, restore
 from discreet.server.ledger.chain import TAKEN_OVER, verify_all
-from discreet.server.ledger.database import migrate, open_database
+from discreet.server.ledger.database import MIGRATIONS, migrate, open_database
 from discreet.server.ledger.trail import verify_trail
 from discreet.server.people.accounts import Accounts
 from discreet.server.showing.catalogue import Catalogue, Withdrawn
 from discreet.table.load import load
 from discreet.table.table import Table
 from server.data.make_previous import PASSWORD, SECRET
-from server.deployed import discreet, serving
+from server.deployed import discreet, serving, started
 
 PREVIOUS = Path(__file__).parent / "data" / "previous.sql"
 TOWNS = {"Sex": ["F", "M"], "Town": ["N", "S"]}
@@ -31,6 +35,7 @@ PEOPLE = {
     "people-2025": Table.of([[131, 92], [118, 87]], **TOWNS),
     "people-2026": Table.of([[163, 121], [149, 120]], **TOWNS),
 }
+SERVERS = 3
 LEDGERS = {"tract": 8, "czech": 15, "people-2025": 4, "people-2026": 3}
 
 
@@ -192,18 +197,87 @@ def test_it_can_be_backed_up_and_restored_after_the_upgrade(upgraded, tmp_path, 
         assert counter_of(again).served.keys() == LEDGERS.keys()
 
 
+def copied(old, url):
+    """The same rows in PostgreSQL, with the schema that the previous release had."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    tables = MetaData()
+    source, target = create_engine(f"sqlite:///{old}"), create_engine(psycopg_url(url))
+    with source.connect() as read, target.connect() as written:
+        config.attributes["connection"] = written
+        command.upgrade(config, "0001")
+        tables.reflect(
+            read, only=lambda name, _: name not in ("alembic_version", "sqlite_sequence")
+        )
+        for table in tables.sorted_tables:
+            if rows := [dict(row._mapping) for row in read.execute(table.select())]:
+                written.execute(table.insert(), rows)
+        written.commit()
+    source.dispose()
+    target.dispose()
+
+
+def psycopg_url(url):
+    return make_url(url).set(drivername="postgresql+psycopg")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def old_url(request, old):
+    """Of a database as the previous release left it, of either kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{old}"
+    url = request.getfixturevalue("new_postgres")()
+    copied(old, url)
+    return url
+
+
+def test_several_servers_that_start_at_once_upgrade_it_once(old, old_url, tmp_path):
+    """Nobody forgot to migrate, and nobody waited for the others; each then serves."""
+    before = said(old)
+    words = ("example:tract", "--slug", "tract", "--datasets", with_data(tmp_path))
+    servers = []
+    try:
+        for number in range(SERVERS):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            servers.append(started(folder, *words, database=old_url, secret=SECRET))
+        for server in servers:
+            server.wait()
+        for server in servers:
+            asked = {"variables": ["Race", "Gender"]}
+            address = f"{server.address}/api/v1/datasets/tract/requests"
+            answer = httpx.post(address, json=asked, timeout=60, trust_env=False)
+            assert answer.json()["outcome"] == "refused"
+    finally:
+        ended = [server.stop() for server in servers]
+    assert all(ended)
+    with closing(open_database(old_url)) as database, database.read() as session:
+        assert all(found.holds for found in verify_all(session))
+        for slug in ("tract", *PEOPLE):
+            entries = store.entries(session, store.find_dataset(session, slug))
+            known = [row[-1] for row in before if row[0] == slug]
+            assert [entry.hash for entry in entries[: len(known)]] == known
+            new = [entry.kind for entry in entries[len(known) :]]
+            assert new == ["taken_over"] + ["request"] * SERVERS * (slug == "tract")
+
+
+def with_data(folder):
+    """The vintages as files, and the list of them."""
+    specs = folder / "datasets.toml"
+    specs.write_text("".join(f'[[datasets]]\nslug = "{slug}"\ndata = "{folder}/{slug}.csv"\n'
+                             'count = "n"\n' for slug in PEOPLE))  # fmt: skip
+    for slug, table in PEOPLE.items():
+        frame = table.to_frame()
+        frame.rename(columns={frame.columns[-1]: "n"}).to_csv(folder / f"{slug}.csv", index=False)
+    return specs
+
+
 def test_the_steps_of_the_runbook(old, tmp_path):
     """Stop, back up, install, `migrate`, start; the start migrates too, if it was forgotten."""
     url = f"sqlite:///{old}"
     refused = CliRunner().invoke(main, ["ledger", "verify", "--database", url])
     assert (refused.exit_code, "run `discreet ledger migrate`" in refused.output) == (2, True)
-    specs = tmp_path / "datasets.toml"
-    specs.write_text("".join(f'[[datasets]]\nslug = "{slug}"\ndata = "{slug}.csv"\ncount = "n"\n'
-                             for slug in PEOPLE))  # fmt: skip
-    for slug, table in PEOPLE.items():
-        frame = table.to_frame()
-        frame.rename(columns={frame.columns[-1]: "n"}).to_csv(tmp_path / f"{slug}.csv", index=False)
-    words = ("example:tract", "--slug", "tract", "--datasets", specs)
+    words = ("example:tract", "--slug", "tract", "--datasets", with_data(tmp_path))
     with serving(tmp_path, *words, database=url, secret=SECRET) as process:
         assert process.stop(), process.log.read_text()
     told = " ".join(discreet("ledger", "verify", database=url).split())

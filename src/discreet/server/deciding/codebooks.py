@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from discreet.decision.answering import gate
+from discreet.decision.answering.answer import Why
 from discreet.decision.answering.desk import Desk
 from discreet.decision.answering.vintage import Vintage
 from discreet.decision.law.policy import Policy
@@ -21,7 +22,11 @@ from discreet.server.ledger.population import vintages
 from discreet.server.ledger.schema import Dataset, Entry, Kind, canonical
 from discreet.table.table import Table
 
-Case = tuple[Table, tuple[int, ...], Policy, list[Vintage]]  # for the gate
+Case = tuple[Table, tuple[int, ...], Policy, list[Vintage], bool]  # for the gate
+DOUBT = (
+    "What a custodian approved in doubt may still be in doubt: whoever accepts the change accepts "
+    "that, too."
+)
 
 
 @dataclass(frozen=True)
@@ -46,11 +51,13 @@ class Codebooks(CurrentDesks):
             dataset = session.get_one(Dataset, served.id)
             before = Meaning(dataset.meaning or "{}")
             said = self._said(session, dataset, served.meaning.hash)
+            every = (dataset, *vintages(session, dataset))
+            doubt = any(self._in_doubt(session, one) for one in every)
         if before.hash == served.meaning.hash:
             return None
         return CodebookChange(
             served.meaning.hash,
-            before.differences(served.meaning),
+            (*before.differences(served.meaning), *((DOUBT,) if doubt else ())),
             tuple(one.actor for one in said),
         )
 
@@ -119,19 +126,29 @@ class Codebooks(CurrentDesks):
         return [entry for entry, proposed in found if proposed == hash_]
 
     def _all_out(self, session: Session, dataset: Dataset) -> list[Case]:
-        """All that is out of the data set and of its vintages that can be asked, for the gate."""
+        """All that is out of the data set and of its vintages that can be asked, for the gate.
+
+        What custodians approved in doubt may stay in doubt; all else must be proven without it.
+        """
         wanted = [dataset, *(d for d in vintages(session, dataset) if d.closed_at is None)]
-        others = {d.id: self._others(session, d) for d in wanted}  # raises if one is not served
-        tables = {d.id: self._served(d.slug).table for d in wanted}
+        every = (dataset, *vintages(session, dataset))
+        ways = [True, False] if any(self._in_doubt(session, d) for d in every) else [False]
         return [
             (
-                tables[d.id],
-                self._out(session, d, tables[d.id]),
+                self._served(d.slug).table,
+                self._out(session, d, self._served(d.slug).table, proven=proven),
                 Policy.loads(d.policy),
-                others[d.id],
+                self._others(session, d, proven=proven),  # raises if one is not served
+                len(ways) > 1 and not proven,
             )
             for d in wanted
+            for proven in ways
         ]
+
+    def _in_doubt(self, session: Session, dataset: Dataset) -> bool:
+        """Is something out that was not proven when a custodian approved it?"""
+        accepted = (Entry.dataset_id == dataset.id, Entry.why == Why.ACCEPTED)
+        return session.scalar(select(Entry.number).where(*accepted).limit(1)) is not None
 
     def check_accepted(self, session: Session, slugs: Iterable[str]) -> None:
         """Raise if one of these means here what nobody has accepted."""
@@ -150,9 +167,11 @@ class Codebooks(CurrentDesks):
         self.database.transact(served.id, take)
 
 
-def _check(table: Table, out: tuple[int, ...], policy: Policy, others: list[Vintage]) -> None:
+def _check(
+    table: Table, out: tuple[int, ...], policy: Policy, others: list[Vintage], doubt: bool
+) -> None:
     try:
-        gate.check(table, out, policy, others)
+        gate.check(table, out, policy, others, doubt=doubt)
     except gate.NotSafe as error:
         said = (
             "the change cannot be accepted: by it what is out does not pass the gate. Serve the "

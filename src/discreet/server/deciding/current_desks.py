@@ -17,6 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from discreet.decision.answering.answer import Why
 from discreet.decision.answering.desk import Desk
 from discreet.decision.answering.relation import Axes, Relation, by_names
 from discreet.decision.answering.vintage import Vintage
@@ -296,8 +297,16 @@ class CurrentDesks:
 
     # Reading
 
-    def _out(self, session: Session, dataset: Dataset, table: Table) -> tuple[int, ...]:
+    def _out(
+        self, session: Session, dataset: Dataset, table: Table, *, proven: bool = False
+    ) -> tuple[int, ...]:
+        """What is out; `proven`: but for what a custodian approved in doubt."""
         published = select(Publication.margin).where(Publication.dataset_id == dataset.id)
+        if proven:
+            approved = select(Entry.number).where(
+                Entry.dataset_id == dataset.id, Entry.why == Why.ACCEPTED
+            )
+            published = published.where(Publication.entry_number.not_in(approved))
         return tuple(set_of(table, margin) for margin in session.scalars(published))
 
     def _rejected(self, session: Session, dataset: Dataset, table: Table) -> tuple[int, ...]:
@@ -325,7 +334,7 @@ class CurrentDesks:
         desk.rejected = self._rejected(session, dataset, table)
         return desk
 
-    def _others(self, session: Session, dataset: Dataset) -> list[Vintage]:
+    def _others(self, session: Session, dataset: Dataset, *, proven: bool = False) -> list[Vintage]:
         """The other vintages: their data are needed as long as this one can be asked."""
         found = list[Vintage]()
         relations = related(session, dataset)
@@ -335,15 +344,22 @@ class CurrentDesks:
                     f"{dataset.slug!r} is a vintage of the same people as {other.slug!r}, and is "
                     f"judged together with it: serve the data of {other.slug!r} too (--datasets)."
                 )
-            found += self._vintages(session, axes_of(dataset), other, relations[other.id])
+            relation = relations[other.id]
+            found += self._vintages(session, axes_of(dataset), other, relation, proven=proven)
         return found
 
     def _vintages(
-        self, session: Session, axes: Axes, other: Dataset, relation: Relation
+        self,
+        session: Session,
+        axes: Axes,
+        other: Dataset,
+        relation: Relation,
+        *,
+        proven: bool = False,
     ) -> Iterator[Vintage]:
         """Another vintage by what was said of it, and by names where these tell more."""
         table = self._served(other.slug).table
-        out = self._out(session, other, table)
+        out = self._out(session, other, table, proven=proven)
         named = by_names(axes, axes_of(other))
         for one in [relation] if relation == named else [relation, named]:
             if one.variables:
