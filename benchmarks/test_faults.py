@@ -13,16 +13,16 @@ from functools import partial
 
 import numpy as np
 import pytest
-from lives import Clients, Life, Oracle, Starter, computed, wait_until
+from lives import Clients, Life, Oracle, Starter, computed
 from troubles import OfPostgres, OfSqlite, small_disk
 
 import anyserver
 import faults
 from server.conftest import *  # noqa: F403
 
-KILLS, A_LIFE = int(os.environ.get("KK", "200")), 25
+KILLS, A_LIFE = int(os.environ.get("KK", "100")), 25
 VINTAGES, BOOK = (8, 20), 14  # turns of a life
-TROUBLES, RECOVERED = int(os.environ.get("KK", "100")), 20  # seconds
+TROUBLES, RECOVERED = int(os.environ.get("KK", "50")), 20  # seconds
 NUMBER, DATA_SETS = 200, 300
 
 
@@ -63,9 +63,8 @@ def kill_something(life, turn):
     time.sleep(life.chance.uniform(0, 0.3))  # the others go on
 
 
-def live(life, turns):
-    """Killed so many times; how much was told, and how many entries there are."""
-    clients = Clients(life)
+def live(life, clients, turns):
+    """Killed so many times; how many entries there are."""
     oracle = Oracle(life, clients)
     for turn in range(turns):
         if not life.is_up():
@@ -78,8 +77,7 @@ def live(life, turns):
             life.until_ready()
             oracle.check_served(10)
             clients.begin()
-            before = clients.told
-            wait_until(lambda before=before: clients.told > before)
+            clients.until_answered()
             time.sleep(life.chance.uniform(0, 0.5))
         kill_something(life, turn)
         clients.end()
@@ -90,7 +88,7 @@ def live(life, turns):
     oracle.check_served()
     oracle.check_policy()
     life.kill()
-    return clients, oracle.size
+    return oracle.size
 
 
 def test_kills(starter, new_url, tmp_path):
@@ -100,10 +98,8 @@ def test_kills(starter, new_url, tmp_path):
         kind = url.partition(":")[0]
         workers = 1 if kind == "sqlite" else 2
         life = Life(starter, tmp_path / f"life-{number}", url, number, workers)
-        try:
-            clients, size = live(life, A_LIFE)
-        finally:
-            life.kill()
+        with Clients(life) as clients:
+            size = live(life, clients, A_LIFE)
         told, entries = told + clients.told, entries + size
         print(f"\n{kind}: {dict(clients.statuses)}, {size} entries, {life.spent:.0f} s", end="")
     print(
@@ -112,9 +108,8 @@ def test_kills(starter, new_url, tmp_path):
     assert told > KILLS
 
 
-def suffer(life, troubles, turns):
+def suffer(life, clients, troubles, turns):
     """So many troubles, one after the other; after which of them it had to be started again."""
-    clients = Clients(life)
     oracle = Oracle(life, clients)
     again = Counter()
     for turn in range(turns):
@@ -126,9 +121,9 @@ def suffer(life, troubles, turns):
             life.until_ready()
         kind = troubles.kinds[turn % len(troubles.kinds)]
         clients.begin()
-        before = clients.told
-        wait_until(lambda before=before: clients.told > before)
+        clients.until_answered()
         time.sleep(life.chance.uniform(0, 0.2))
+        print(turn, kind.__name__, end=" ", flush=True)
         with kind():
             time.sleep(life.chance.uniform(0.1, 1))
         try:
@@ -146,7 +141,7 @@ def suffer(life, troubles, turns):
             oracle.check_served(5)
     oracle.check_policy()
     life.kill()
-    return clients, again
+    return again
 
 
 def test_troubles(starter, new_url, tmp_path, request):
@@ -162,10 +157,8 @@ def test_troubles(starter, new_url, tmp_path, request):
             else:
                 disk, made = None, partial(OfPostgres, server=request.getfixturevalue("postgres"))
             life = Life(starter, folder, url, 1_000 + number)
-            try:
-                clients, again = suffer(life, made(life, disk), A_LIFE)
-            finally:
-                life.kill()
+            with Clients(life) as clients:
+                again = suffer(life, clients, made(life, disk), A_LIFE)
             print(f"\n{kind}: {dict(clients.statuses)}, {life.spent:.0f} s, started again {again}")
 
 

@@ -143,6 +143,58 @@ def test_nothing_is_served_from_a_ledger_that_does_not_hold(database, statement)
         opened(database)
 
 
+@pytest.mark.parametrize("anew", [False, True])
+@pytest.mark.parametrize(
+    ("table", "column", "spoilt"),
+    [
+        ("datasets", "policy", "replace(policy, 'width = 3', 'width = 0')"),
+        ("datasets", "policy", "'no policy'"),
+        ("datasets", "listed", "'[[\"Gender\"]]'"),
+        ("datasets", "variables", "replace(variables, 'White', 'Black')"),
+        ("datasets", "variables", "replace(variables, 'name', 'nome')"),
+        ("datasets", "variables", "'no json'"),
+        ("datasets", "meaning", "'{}'"),
+        ("publications", "margin", '\'["Gender","Race"]\''),
+        ("publications", "margin", '\'["Gender","Age"]\''),
+        ("publications", "counts", "table_hash"),
+        ("publications", "counts", "(SELECT max(counts) FROM publications)"),
+    ],
+)
+def test_by_rows_that_were_changed_while_it_runs_nothing_is_told_or_decided(
+    made, table, column, spoilt, anew
+):
+    """503, also of a worker that reads them anew; when they are as they were, all goes on."""
+    client, database, at = made.client(), made.site.database, "/api/v1/datasets/tract"
+    asked, address = {"variables": ["Gender", "Income"]}, f"{at}/tables/Gender*Income"
+    assert client.post(f"{at}/requests", asked).json()["outcome"] == "granted"
+    values, before = client.get(address).json()["values"], head(made)
+    tampered(
+        database,
+        f"CREATE TABLE kept AS SELECT rowid AS place, {column} FROM {table}",
+        f"UPDATE {table} SET {column} = {spoilt}",
+    )
+    if anew:
+        made.site.counter.served["tract"].desk = None
+    if column == "counts":
+        shown = client.get(f"{address}?format=csv")  # of which no copy is kept yet
+        assert (shown.status_code, shown.json()["error"]["code"]) == (503, "not_ready")
+    else:
+        answer = client.post(f"{at}/requests", {"variables": ["Gender", "Race"]})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_ready")
+        shown = client.get(address)
+        assert shown.status_code in (404, 503) or shown.json()["values"] == values
+    tampered(
+        database,
+        f"UPDATE {table} SET {column} = "
+        f"(SELECT kept.{column} FROM kept WHERE kept.place = {table}.rowid)",
+        "DROP TABLE kept",
+    )
+    assert head(made) == before
+    assert client.post(f"{at}/requests", asked).json()["outcome"] == "granted"
+    assert client.get(address).json()["values"] == values
+    Counter(database, b"secret").open(load("example:tract"), Policy(), slug="tract")
+
+
 def test_an_older_copy_of_the_ledger_is_found_out_while_it_is_served(tmp_path):
     url = f"sqlite:///{tmp_path}/now.db"
     migrate(url)

@@ -261,8 +261,12 @@ class CurrentDesks:
     def _check_written(self, session: Session, served: Served, dataset: Dataset) -> None:
         """What is out and under which terms is what the last entry says: nobody wrote past it."""
         last = store.entry(session, dataset, dataset.head_number)
-        out = self._out(session, dataset, served.table)
-        if last is None or last.state != self._state_of(served, dataset, out):
+        try:
+            out = self._out(session, dataset, served.table)
+        except (DisclosureError, TypeError):
+            raise Damaged from None
+        same = last is not None and last.state == self._state_of(served, dataset, out)
+        if not (same and store.has_its_terms(session, dataset)):
             raise Damaged
 
     # Writing
@@ -321,8 +325,7 @@ class CurrentDesks:
     def _desk_of(self, session: Session, served: Served, dataset: Dataset) -> Desk:
         """What the ledger says: its policy, its lists, what is out of it and of other vintages."""
         table = served.table
-        if not store.has_its_terms(session, dataset):
-            raise Damaged
+        self._check_written(session, served, dataset)
         desk = Desk(
             table,
             Policy.loads(dataset.policy),
@@ -344,6 +347,7 @@ class CurrentDesks:
                     f"{dataset.slug!r} is a vintage of the same people as {other.slug!r}, and is "
                     f"judged together with it: serve the data of {other.slug!r} too (--datasets)."
                 )
+            self._check_written(session, self._served(other.slug), other)
             relation = relations[other.id]
             found += self._vintages(session, axes_of(dataset), other, relation, proven=proven)
         return found

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from discreet.decision.answering.relation import Axes, Relation, alike, by_names
 from discreet.errors import LedgerError
-from discreet.server.ledger.schema import Dataset
+from discreet.server.ledger.schema import Damaged, Dataset
 from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,10 @@ def vintages(session: Session, dataset: Dataset) -> list[Dataset]:
 
 def axes_of(dataset: Dataset) -> Axes:
     """Its variables and their categories."""
-    return {variable["name"]: variable["categories"] for variable in dataset.variables}
+    try:
+        return {variable["name"]: variable["categories"] for variable in dataset.variables}
+    except (KeyError, TypeError):
+        raise Damaged from None
 
 
 def said_of(variables: Sequence[Mapping[str, Any]], relation: Relation) -> list[dict[str, Any]]:

@@ -290,7 +290,7 @@ class Catalogue:
             dataset.slug,
             dataset.title,
             dataset.opened_at,
-            tuple((v["name"], tuple(v["categories"])) for v in dataset.variables),
+            _variables(dataset),
             policy,
             dataset.policy_version,
             dataset.head_number,
@@ -315,11 +315,18 @@ class Catalogue:
         return self._said[dataset.id][1]
 
 
+def _variables(dataset: Dataset) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    try:
+        return tuple((v["name"], tuple(v["categories"])) for v in dataset.variables)
+    except (KeyError, TypeError):
+        raise Damaged from None
+
+
 @lru_cache(64)
 def _policy(text: str) -> Policy:
     try:
         return Policy.loads(text)
-    except PolicyError:
+    except (PolicyError, ValueError):
         raise Damaged from None
 
 
