@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import pytest
 from lives import Clients, Life, Oracle, Starter, computed
-from troubles import OfPostgres, OfSqlite, small_disk
+from troubles import OfPostgres, OfSqlite, postgres_on_small_disk, small_disk
 
 import anyserver
 import faults
@@ -144,22 +144,23 @@ def suffer(life, clients, troubles, turns):
     return again
 
 
-def test_troubles(starter, new_url, tmp_path, request):
-    with ExitStack() as disks:
-        for number in range(TROUBLES // A_LIFE):
-            folder = tmp_path / f"life-{number}"
-            url, disk, made = new_url(), folder / "disk", OfSqlite
-            kind = url.partition(":")[0]
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_troubles(starter, kind, tmp_path, request):
+    for number in range(TROUBLES // A_LIFE):
+        folder = tmp_path / f"life-{number}"
+        folder.mkdir()
+        with ExitStack() as opened:
             if kind == "sqlite":
-                folder.mkdir()
-                disk = disks.enter_context(small_disk(disk, "8m"))
-                url = f"sqlite:///{disk or folder}/ledger.db"
+                disk = opened.enter_context(small_disk(folder / "disk", "8m"))
+                url, made = f"sqlite:///{disk or folder}/ledger.db", OfSqlite
             else:
-                disk, made = None, partial(OfPostgres, server=request.getfixturevalue("postgres"))
+                server = request.getfixturevalue("postgres")
+                url, disk = opened.enter_context(postgres_on_small_disk(server, "64m"))
+                made = partial(OfPostgres, server=server)
             life = Life(starter, folder, url, 1_000 + number)
             with Clients(life) as clients:
                 again = suffer(life, clients, made(life, disk), A_LIFE)
-            print(f"\n{kind}: {dict(clients.statuses)}, {life.spent:.0f} s, started again {again}")
+        print(f"\n{kind}: {dict(clients.statuses)}, {life.spent:.0f} s, started again {again}")
 
 
 def test_failures(url):

@@ -5,6 +5,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 import time
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -40,6 +41,27 @@ def small_disk(folder, size, owner=None):
         yield folder
     finally:
         subprocess.run(["umount", "-l", folder], check=True)
+
+
+@contextmanager
+def postgres_on_small_disk(server, size):
+    """A database whose tables lie on a disk of so much room, and that disk; or an ordinary one."""
+    folder = Path(tempfile.mkdtemp(prefix="discreet-disk-"))  # where the user postgres may go
+    folder.chmod(0o755)
+    owner = "postgres" if os.geteuid() == 0 else None
+    name = f"small_{folder.name.rpartition('-')[2]}"
+    with small_disk(folder / "disk", size, owner) as disk:
+        where = "" if disk is None else f'TABLESPACE "{name}"'
+        with psycopg.connect(server, autocommit=True) as admin:
+            if disk is not None:
+                admin.execute(f"CREATE {where} LOCATION '{disk}'")
+            admin.execute(f'CREATE DATABASE "{name}" {where}')
+        yield f"{server.rpartition('/')[0]}/{name}", disk
+        with psycopg.connect(server, autocommit=True) as admin:
+            admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+            if disk is not None:
+                admin.execute(f"DROP {where}")
+    shutil.rmtree(folder)
 
 
 @contextmanager
@@ -200,12 +222,12 @@ class OfPostgres(Troubles):
     def read_only(self):
         """As a standby is, or a database that an operator has set so."""
         with self.connect(self.server) as other:
-            other.execute(f"ALTER DATABASE {self.name} SET default_transaction_read_only = on")
+            other.execute(f'ALTER DATABASE "{self.name}" SET default_transaction_read_only = on')
             self.cut_off(other)
             try:
                 yield
             finally:
-                other.execute(f"ALTER DATABASE {self.name} RESET default_transaction_read_only")
+                other.execute(f'ALTER DATABASE "{self.name}" RESET default_transaction_read_only')
                 self.cut_off(other)
 
     @contextmanager

@@ -195,6 +195,23 @@ def test_by_rows_that_were_changed_while_it_runs_nothing_is_told_or_decided(
     Counter(database, b"secret").open(load("example:tract"), Policy(), slug="tract")
 
 
+def test_a_file_that_is_gone_is_not_made_anew(tmp_path):
+    """An empty one in its place would have a journal that the returned file does not fit."""
+    file, away = tmp_path / "50% gone #1.db", tmp_path / "away.db"
+    url = f"sqlite:///{file}"
+    migrate(url)
+    database = open_database(url)
+    counter = opened(database)
+    database.close()  # what is open goes on with the file, wherever it is
+    file.rename(away)
+    with pytest.raises(Unready, match="does not answer"):
+        counter.request("czech", list("AB"))
+    assert not list(tmp_path.glob("50*"))
+    away.rename(file)
+    assert counter.request("czech", list("AB")).outcome is Outcome.GRANTED
+    database.close()
+
+
 def test_an_older_copy_of_the_ledger_is_found_out_while_it_is_served(tmp_path):
     url = f"sqlite:///{tmp_path}/now.db"
     migrate(url)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
@@ -214,9 +215,16 @@ def _engine(url: URL) -> Engine:
         options = f"-c lock_timeout={PATIENCE * 1000} -c timezone=UTC"
         return create_engine(url, pool_pre_ping=True, connect_args={"options": options})
     engine = create_engine(url, connect_args={"timeout": PATIENCE})
+    event.listen(engine, "do_connect", _only_what_is_there)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _only_what_is_there(_dialect: object, _record: object, path: list[Any], more: Any) -> None:
+    """A file that is gone is not made anew: an empty one would leave its journal in its place."""
+    path[0] = f"file:{quote(os.path.abspath(path[0]))}?mode=rw"
+    more["uri"] = True
 
 
 def _prepare(connection: Any, _record: object) -> None:
