@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import os
-import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +31,6 @@ SET = [
     for item in ("--set", f"{key}={str(value).lower() if isinstance(value, bool) else value}")
 ]
 ROUNDS, TABLES, CLIENTS = 200, 20, 50
-KILLS = 200
 
 
 def verified(url, slug):
@@ -189,60 +187,6 @@ def test_of_two_requests_that_are_unsafe_together_exactly_one_is_released(kind, 
         f"\n{kind}, {workers} processes: {ROUNDS} rounds x {CLIENTS} clients in {took:.0f} s "
         f"({ROUNDS * CLIENTS / took:.0f} decisions a second); the first of the pair won "
         f"{first_won} times"
-    )
-
-
-def test_kill_9_at_200_moments(tmp_path):
-    """Whatever a client was told is in the ledger, and stays so."""
-    rng, chance = np.random.default_rng(9), random.Random(9)
-    counts = rng.multinomial(3_000, rng.dirichlet(np.full(256, 0.6))).reshape((2,) * 8)
-    table = Table.of(counts, **{name: ["no", "yes"] for name in "ABCDEFGH"})
-    data, url = tmp_path / "eight.csv", f"sqlite:///{tmp_path}/eight.db"
-    table.write(data)
-    told, contradictions, answers = {}, [], 0
-    server = Served(str(data), "--count", "count", "--slug", "eight", *SET, database=url)
-    for turn in range(KILLS):
-        server.start()
-        stop, lock = threading.Event(), threading.Lock()
-
-        def client_of(seed, stop=stop, lock=lock):
-            nonlocal answers
-            own = random.Random(seed)
-            with httpx.Client(base_url=server.url, timeout=30) as client:
-                while not stop.is_set():
-                    names = tuple(sorted(own.sample("ABCDEFGH", own.randint(2, 6))))
-                    try:
-                        outcome = ask(client, "eight", names)["outcome"]
-                        if outcome == "granted":
-                            address = f"/api/v1/datasets/eight/tables/{'*'.join(names)}"
-                            assert client.get(address).status_code == 200
-                    except httpx.HTTPError:
-                        continue
-                    with lock:
-                        answers += 1
-                        if told.setdefault(names, outcome) != outcome:
-                            contradictions.append((names, told[names], outcome))
-
-        threads = [threading.Thread(target=client_of, args=(turn * 10 + i,)) for i in range(6)]
-        for thread in threads:
-            thread.start()
-        before, end = answers, time.monotonic() + 30
-        while answers == before and time.monotonic() < end:
-            time.sleep(0.005)
-        time.sleep(chance.uniform(0, 0.4))
-        server.kill()
-        stop.set()
-        for thread in threads:
-            thread.join()
-        found = verified(url, "eight")
-        assert found.holds, found.problems
-        out = [set(names) for names in granted_in(url, "eight")]
-        for names, outcome in told.items():
-            assert (outcome == "granted") == any(set(names) <= s for s in out)
-    assert contradictions == []
-    print(
-        f"\n{KILLS} kills, {answers} answers on {len(told)} margins, {found.entries} entries: "
-        "the ledger held every time, no client was told two things"
     )
 
 
