@@ -284,9 +284,9 @@ class Clients:
     def answers(self):
         return sum(self.statuses.values())
 
-    def until_answered(self):
+    def until_answered(self, number=1):
         before = self.answers
-        wait_until(lambda: self.answers > before)
+        wait_until(lambda: self.answers >= before + number)
 
     def end(self):
         self._stop.set()
