@@ -285,10 +285,34 @@ def test_one_file_is_not_served_in_parts(database):
     with pytest.raises(LedgerError, match=r"has 'B' in common with 'v1'.*one data set.*--apart"):
         counter.open(other, policy(), slug="part")
     renamed = Table.of(OLD[::-1], C=[0, 1], D=[0, 1])
-    with pytest.raises(LedgerError, match="has the number of people in common with 'v1'"):
+    with pytest.raises(LedgerError, match="has about the number of people in common with 'v1'"):
         counter.open(renamed, policy(), slug="part")
     counter.open(Table.of(OLD + 20, C=[0, 1], D=[0, 1]), policy(), slug="others")
     counter.open(other, policy(), slug="part", apart=True)
+
+
+def test_data_that_are_not_served_are_asked_about(database):
+    """Their columns cannot be compared, and nobody has said that their people are others."""
+    opened(database, two(OLD), slug="v1")
+    renamed = Table.of(OLD[::-1], C=[0, 1], D=[0, 1])
+    with pytest.raises(LedgerError, match=r"'v1', whose data are not served here.*--apart"):
+        opened(database, renamed, policy(), slug="part")
+    counter = opened(database, renamed, policy(), slug="part", apart=True)
+    more = Table.of(OLD[::-1] + 20, C=[0, 1], D=[0, 1])
+    counter.open(more, policy(), slug="later", previous="part")  # it was said of its vintage
+
+
+def test_a_vintage_may_be_of_the_people_of_another_data_set(database):
+    """It has columns of two data sets that have nothing in common: nobody was asked about both."""
+    counter = opened(database, two(OLD), slug="v1")
+    counter.open(Table.of(OLD + 90, C=[0, 1], D=[0, 1]), policy(), slug="other")
+    both = Table.of(np.stack([OLD, OLD], -1) + 90, A=[0, 1], C=[0, 1], D=[0, 1])
+    names = Previous.of({"variables": {"A": ""}})
+    with pytest.raises(LedgerError, match=r"has 'A' in common with 'v1'.*--apart"):
+        counter.open(both, policy(), slug="later", previous="other", older_names=names)
+    counter.open(both, policy(), slug="later", previous="other", older_names=names, apart=True)
+    last = Table.of(np.stack([OLD, OLD], -1) + 150, A=[0, 1], C=[0, 1], D=[0, 1])
+    counter.open(last, policy(), slug="last", previous="later")
 
 
 def test_a_new_vintage_waits_for_requests_under_way(database, monkeypatch):

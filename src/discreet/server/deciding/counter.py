@@ -182,7 +182,7 @@ class Counter(Office):
                 )
             if answer.outcome is Outcome.REFUSED:
                 raise DisclosureError(f"the request can no longer be approved: {answer.why.said}")
-            if wanted > 1 and actor == entry.actor:
+            if wanted > 1 and actor in self._askers(served, number):
                 raise DisclosureError("this is your own request; others must approve it.")
             if actor in said:
                 raise DisclosureError("you have approved it; another custodian must, too.")

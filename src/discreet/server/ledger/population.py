@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from discreet.decision.answering.relation import Axes, Relation, alike, by_names
 from discreet.errors import LedgerError
+from discreet.server.ledger import store
 from discreet.server.ledger.schema import Damaged, Dataset
 from discreet.table.table import Table
 
@@ -19,6 +20,7 @@ Floats = NDArray[np.float64]
 CLOSE = 0.1  # of all people
 NEAR = 20  # people
 FEW = 4  # categories
+OTHER = "If it is of other people, say --apart; the ledger keeps who said so."
 
 
 def vintages(session: Session, dataset: Dataset) -> list[Dataset]:
@@ -103,7 +105,8 @@ def check_new(
 ) -> None:
     """A new data set says whose vintage it is, or that its people are others, if the ledger has one
     that may be of the same people: by the names of variables or of categories, by the number of
-    people, or by how many people the categories have.
+    people, or by how many people the categories have. So does a vintage, of the data sets that are
+    not its vintages and were not said to be of other people before.
     """
     every = list(session.scalars(select(Dataset).order_by(Dataset.id)))
     for known in every:
@@ -112,26 +115,32 @@ def check_new(
                 f"the data of {slug!r} are those of {known.slug!r}: two names would forget what "
                 "is out under the other. Serve them under the one name."
             )
-    if previous is not None:
-        if apart:
-            raise LedgerError(f"{slug!r} is either a vintage of {previous!r}, or of other people.")
-        return
     if apart:
         return
-    other = "If it is of other people, say --apart; the ledger keeps who said so."
+    named = None if previous is None else store.find_dataset(session, previous)
+    family = [] if named is None else [named, *vintages(session, named)]
+    asked = store.said_apart(session)
     mine = {alike(name) for name in table.names}
     for known in reversed(every):
+        if known in family or any(max(one.id, known.id) in asked for one in family):
+            continue
         theirs = {alike(name) for name in axes_of(known)}
-        if mine <= theirs or theirs <= mine:
+        if not family and (mine <= theirs or theirs <= mine):
             raise LedgerError(
                 f"{slug!r} has the variables of {known.slug!r}. If it is of the same people, say "
-                f"so with --previous {known.slug}: both are then judged together. {other}"
+                f"so with --previous {known.slug}: both are then judged together. {OTHER}"
             )
         if like := _likeness(table, known, served.get(known.slug)):
+            later = "" if family else f"; or say --previous {known.slug} if it is of a later time"
             raise LedgerError(
                 f"{slug!r} has {like} in common with {known.slug!r}. If it is of the same people, "
-                "serve one data set with all variables, for what two tell together is not judged; "
-                f"or say --previous {known.slug} if it is of a later time. {other}"
+                f"serve one data set with all variables, for what two tell together is not "
+                f"judged{later}. {OTHER}"
+            )
+        if known.slug not in served:
+            raise LedgerError(
+                f"{slug!r} may be of the same people as {known.slug!r}, whose data are not served "
+                f"here: serve them too (--datasets), so that both are compared. {OTHER}"
             )
 
 
@@ -149,7 +158,7 @@ def _likeness(table: Table, known: Dataset, other: Table | None) -> str:
         return ""
     most = max(NEAR, CLOSE * max(table.total, other.total))
     if abs(table.total - other.total) <= most:
-        return f"{'' if table.total == other.total else 'nearly '}the number of people"
+        return "about the number of people"
     for variable in table.variables:
         for theirs_too in other.variables:
             if _alike_shares(_shares(table, variable.name), _shares(other, theirs_too.name)):

@@ -232,6 +232,12 @@ def slugs(session: Session) -> list[str]:
     return list(session.scalars(select(Dataset.slug).order_by(Dataset.id)))
 
 
+def said_apart(session: Session) -> set[int]:
+    """The data sets that were said, when they were opened, to be of other people than the rest."""
+    found = select(Entry.dataset_id).where(Entry.kind == Kind.OPENED, Entry.note.is_not(None))
+    return set(session.scalars(found))
+
+
 def datasets(session: Session) -> list[Dataset]:
     return list(session.scalars(select(Dataset).order_by(Dataset.id)))
 
