@@ -149,14 +149,15 @@ def test_two_custodians_approve(database):
     ticket = counter.request("people", ["A", "B"], "9").number
     again = counter.request("people", ["A", "B"], "8")
     assert again.outcome is Outcome.PENDING
-    with pytest.raises(DisclosureError, match="own request"):
-        counter.approve("people", ticket, "9")
+    for asked in ("9", "8"):  # first, and while it waited
+        with pytest.raises(DisclosureError, match="own request"):
+            counter.approve("people", ticket, asked)
     first = counter.approve("people", ticket, "7")
     assert (first.outcome, first.why) == (Outcome.PENDING, Why.SECOND)
     with pytest.raises(DisclosureError, match="you have approved it"):
         counter.approve("people", ticket, "7")
     assert ["A", "B"] not in [list(m) for m in Catalogue(database).margins("people")]
-    assert counter.approve("people", ticket, "8").outcome is Outcome.GRANTED
+    assert counter.approve("people", ticket, "6").outcome is Outcome.GRANTED
     with pytest.raises(DisclosureError, match="no pending"):
         counter.approve("people", again.number, "7")
     # nor can one of them change the rule alone

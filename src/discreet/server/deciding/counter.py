@@ -173,8 +173,8 @@ class Counter(Office):
             margin = set_of(served.table, entry.margin or ())
             wanted = desk.rule.approvers
             enough = len(said) + 1 >= wanted
-            charged = self._askers(served, number) if enough else ()
-            answer = self._answer(served, desk, margin, charged)
+            askers = self._askers(served, number)
+            answer = self._answer(served, desk, margin, askers if enough else ())
             if answer.why is Why.QUOTA:
                 raise DisclosureError(
                     "who asked for it has received as many new tables as one user can have in a "
@@ -182,7 +182,7 @@ class Counter(Office):
                 )
             if answer.outcome is Outcome.REFUSED:
                 raise DisclosureError(f"the request can no longer be approved: {answer.why.said}")
-            if wanted > 1 and actor in self._askers(served, number):
+            if wanted > 1 and actor in askers:
                 raise DisclosureError("this is your own request; others must approve it.")
             if actor in said:
                 raise DisclosureError("you have approved it; another custodian must, too.")
