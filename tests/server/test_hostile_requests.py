@@ -11,6 +11,9 @@ from sqlalchemy import event
 
 from discreet.server.api.roles import ROLES
 from discreet.server.app import create_app
+from discreet.server.guards.protocol import Protocol
+from discreet.server.launch import DataSpec, serve
+from discreet.server.settings import Settings
 from server.sites import MYOPIC, world
 from server.test_roles import BODIES, Filled, sending
 
@@ -146,7 +149,7 @@ def served(tmp_path_factory):
         made.open()
         app = create_app(made.settings, made.site, quiet=True)
         listening = socket.create_server(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_config=None, proxy_headers=False, http="h11")
+        config = uvicorn.Config(app, log_config=None, proxy_headers=False, http=Protocol)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
@@ -181,3 +184,29 @@ def test_a_body_with_two_ends_is_answered_once(served, method, target):
     assert heard.count(b"HTTP/1.1 ") == 1
     assert heard.startswith(b"HTTP/1.1 400")
     assert b"connection: close" in heard.lower()
+
+
+@pytest.mark.parametrize(
+    "long",
+    [
+        b"GET /healthz HTTP/1.1\r\nHost: here\r\n" + b"a:\r\n" * 200 + b"\r\n",
+        b"POST /login HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"1\r\n \r\n" * 2_001,
+    ],
+    ids=["headers", "pieces"],
+)
+def test_what_is_short_to_send_and_long_to_read_is_not_read(served, long):
+    """Nor does it count what an earlier request of the connection had."""
+    before = b"POST /healthz HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
+    before += b"1\r\n \r\n" * 1_500 + b"0\r\n\r\n"
+    told = talk(served, before * 2 + long)
+    assert told.count(b"HTTP/1.1 405") == 2
+    assert told.count(b"HTTP/1.1 400") == 1
+
+
+def test_a_server_reads_like_this(tmp_path, monkeypatch):
+    said = {}
+    monkeypatch.setattr("uvicorn.run", lambda app, **options: said.update(options))
+    settings = Settings(database=f"sqlite:///{tmp_path}/site.db")
+    serve(settings, [DataSpec("tract", "example:tract", set=("server.rule=myopic",))])
+    assert said["http"] is Protocol

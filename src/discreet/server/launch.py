@@ -266,6 +266,8 @@ def serve(
     """
     import uvicorn
 
+    from discreet.server.guards.protocol import Protocol
+
     if workers > 1 and make_url(settings.database).get_backend_name() == "sqlite":
         raise DataError("several workers need PostgreSQL; give its address with --database.")
     if workers > 1 and not settings.shared:
@@ -298,11 +300,10 @@ def serve(
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            http="h11",
+            http=Protocol,
             limit_concurrency=2_500,  # more than may wait for a decision: others still read
             timeout_keep_alive=10,
             timeout_graceful_shutdown=GRACE,
-            h11_max_incomplete_event_size=32_768,
         )
     finally:
         services.database.close()
