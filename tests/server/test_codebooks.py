@@ -345,6 +345,24 @@ def test_words_and_levels_come_with_an_accepted_codebook(database):
     assert verified(database).holds
 
 
+def test_readers_do_not_keep_what_another_codebook_merged(database):
+    """Groups of the same names, of other categories: what a reader has is not taken for the new."""
+    rules = policy(attribute__check=False)
+    levels = [["a", "a", "b"], ["a", "b", "b"]], [["Ill", "Ill"], ["Illness", "Ill"]]
+    tags = []
+    for groups, title in zip(*levels, strict=True):
+        data = table(
+            hierarchy=Hierarchy.of(dict(zip(("lung", "skin", "none"), groups, strict=True)))
+        )
+        words = {"variables": {"Ill": {"levels": [groups], "title": title[0]}}}
+        counter = opened(database, data, rules, about=words)
+        if tags:
+            assert accept(counter)
+        found = Catalogue(database).published("people", ["Ill"])
+        tags += [found.hash, found.merged({"Ill": 1}).hash]
+    assert len(set(tags)) == 4
+
+
 # Of an earlier version
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 
+import numpy as np
 import pytest
 from sqlalchemy.exc import OperationalError
 
@@ -99,6 +100,22 @@ def test_what_an_answer_depends_on_has_copies_of_its_own(tract, made_anew):
 
 
 # Compression
+
+
+def test_slices_whose_names_give_the_same_text_are_two(tmp_path):
+    """A category holds what stands between two parts of a slice."""
+    counts = 50 + np.arange(4 * 60 * 60).reshape(2, 2, 60, 60) % 37
+    data = Table.of(counts, A=["x", "x|B=y"], B=["y", "z"], C=range(60), D=range(60))
+    with world(tmp_path) as made:
+        made.site.counter.open(data, Policy.of(MYOPIC | {"server.cells": 20_000}), slug="people")
+        everybody, tables = made.client(), "/api/v1/datasets/people"
+        everybody.post(f"{tables}/requests", {"variables": ["A", "B", "C", "D"]})
+        for where, cut in (
+            ("where=A:x|B%3Dy", counts[1].sum(0)),
+            ("where=A:x&where=B:y", counts[0, 0]),
+        ):
+            told = everybody.get(f"{tables}/tables/C*D?{where}").json()
+            assert told["values"] == cut.ravel().tolist()
 
 
 def test_tables_are_compressed_for_those_who_take_it(tract):

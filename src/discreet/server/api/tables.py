@@ -181,10 +181,10 @@ async def sent(request: Request, found: Published, format: Format) -> Response:
 
 def content_key(found: Published) -> Hashable:
     """All that a file of the table says."""
-    data = found.dataset
+    levels, where = tuple(found.levels.items()), tuple(found.where.items())
     return (
-        (data.slug, found.hash, found.names, found.categories, tuple(found.levels.items())),
-        (data.title, data.note, data.policy_version, data.closed, id(data.words)),
+        (found.dataset.slug, found.hash, found.names, found.categories, levels, where),
+        found.dataset.says,
     )
 
 

@@ -18,7 +18,7 @@ from discreet.server.deciding.terms import note_words
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import GIVEN, SEARCHED
 from discreet.server.ledger.database import Database
-from discreet.server.ledger.schema import Damaged, Dataset, Entry, Publication
+from discreet.server.ledger.schema import Damaged, Dataset, Entry, Publication, canonical
 from discreet.server.showing.describe import Words
 
 Ints = NDArray[np.int64]
@@ -56,7 +56,13 @@ class Overview:
     previous: str | None
     note: str | None = None  # what is said first, where less than whole tables was proof
     words: Words = field(default_factory=Words)
+    words_hash: str = ""
     searched: bool | None = None  # was the frontier found in the data; none where nobody said it
+
+    @property
+    def says(self) -> tuple[object, ...]:
+        """What the files of its tables depend on besides the tables, for caches."""
+        return self.title, self.note, self.policy_version, self.closed, self.words_hash
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -139,13 +145,12 @@ class Published:
             np.add.at(np.moveaxis(sums, axis, 0), [place[group] for group in groups],
                       np.moveaxis(counts, axis, 0))  # fmt: skip
             counts, labels[name] = sums, kept
-        asked = "|".join(f"{name}^{level}" for name, level in sorted(levels.items()))
         return replace(
             self,
             counts=counts,
             labels=labels,
             levels={name: levels[name] for name in self.names if name in levels},
-            hash=_digest(self.hash, asked) if levels else self.hash,
+            hash=_digest(self.hash, sorted(levels.items())) if levels else self.hash,
         )
 
     @property
@@ -173,7 +178,7 @@ class Catalogue:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._said: dict[int, tuple[str | None, Words]] = {}  # by what the data sets mean
+        self._said: dict[int, tuple[str | None, Words, str]] = {}  # by what the data sets mean
 
     def datasets(self) -> list[Overview]:
         with self.database.read() as session:
@@ -247,14 +252,13 @@ class Catalogue:
         shown = tuple(name for name in wanted if name not in where)
         if not shown:
             raise DisclosureError("a slice must leave at least one variable.")
-        asked = "*".join(shown) + "|" + "|".join(f"{k}={v}" for k, v in sorted(where.items()))
         return Published(
             overview,
             shown,
             np.asarray(counts[pick]),
             publication.entry_number,
             written.at if written else "",
-            _digest(publication.table_hash, asked, overview.note or ""),
+            _digest(publication.table_hash, shown, sorted(where.items()), overview.says),
             where,
             bool(rest),
         )
@@ -297,7 +301,7 @@ class Catalogue:
             dataset.closed_at is not None,
             None if older is None else older.slug,
             note_words(policy, map(_policy, before)),
-            self._words(session, dataset),
+            *self._words(session, dataset),
             self._searched(session, dataset, policy),
         )
 
@@ -307,12 +311,12 @@ class Catalogue:
         said = opened.note or "" if opened is not None else ""
         return True if SEARCHED in said else False if GIVEN in said else None
 
-    def _words(self, session: Session, dataset: Dataset) -> Words:
-        """They change only with what the data mean."""
+    def _words(self, session: Session, dataset: Dataset) -> tuple[Words, str]:
+        """They, and a hash of them, change only with what the data mean."""
         meaning = store.accepted(session, [dataset.slug]).get(dataset.slug)
         if dataset.id not in self._said or self._said[dataset.id][0] != meaning:
-            self._said[dataset.id] = meaning, Words.of(dataset.about)
-        return self._said[dataset.id][1]
+            self._said[dataset.id] = meaning, Words.of(dataset.about), _digest(dataset.about)
+        return self._said[dataset.id][1:]
 
 
 def _variables(dataset: Dataset) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -330,7 +334,7 @@ def _policy(text: str) -> Policy:
         raise Damaged from None
 
 
-def _digest(*parts: str) -> str:
+def _digest(*parts: object) -> str:
     from hashlib import sha256
 
-    return sha256("\0".join(parts).encode()).hexdigest()[:32]
+    return sha256(canonical(parts).encode()).hexdigest()[:32]

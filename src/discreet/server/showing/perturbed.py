@@ -93,7 +93,7 @@ class PerturbedTables:
             found.margin(wanted).dense(),
             number,
             written.at if written else "",
-            sha256(canonical([said, wanted, note]).encode()).hexdigest()[:32],
+            sha256(canonical([said, wanted, note, overview.says]).encode()).hexdigest()[:32],
             perturbed=tuple(map(tuple, found.kept.margins)),
         )
 
