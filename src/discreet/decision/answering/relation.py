@@ -101,12 +101,16 @@ def _same(here: Iterable[str], there: Iterable[str]) -> Pairs:
 
 
 def relate(here: Axes, there: Axes, said: Previous) -> Relation:
-    """By what the codebook says of the older vintage, else by names; all else is asked about."""
+    """By what the codebook says of the older vintage, else by names; all else is asked about.
+
+    Which categories the new data have, and which not, is said to nobody before they are opened.
+    """
     _check_names(here, there, said)
     plain = {name: older for name, (older, _) in by_names(here, there).variables.items()}
     names = {name: said.variables.get(name, plain.get(name, "")) for name in here}
     fresh = [name for name in here if not names[name] and name not in said.variables]
     lost = [name for name in there if name not in {*names.values(), *said.ended}]
+    changed: list[str] = []
     found: dict[str, tuple[str, Pairs]] = {}
     for name, older in names.items():
         if not older:
@@ -115,15 +119,18 @@ def relate(here: Axes, there: Axes, said: Previous) -> Relation:
         pairs = {**_same(here[name], there[older]), **{c: frozenset(o) for c, o in told.items()}}
         found[name] = older, pairs
         known = frozenset[str]().union(*pairs.values(), said.ended_categories.get(name, ()))
-        fresh += [f"{c} of {name}" for c in here[name] if not pairs[c] and c not in told]
-        lost += [f"{c} of {older}" for c in there[older] if c not in known]
+        fresh_ones = any(not pairs[c] and c not in told for c in here[name])
+        if fresh_ones or not known.issuperset(there[older]):
+            changed.append(name)
     asked = [f"what {listed(fresh, NAMED)} was in the older vintage"] if fresh else []
     asked += [f"what became of its {listed(lost, NAMED)}"] if lost else []
+    asked += [f"what became of the categories of {listed(changed, NAMED)}"] if changed else []
     if asked:
+        shown = " (`discreet look` of both data shows them)" if changed else ""
         raise LedgerError(
-            f"it is not said {', nor '.join(asked)}. Say it in the codebook under [previous]: "
-            'variables = { NEW = "OLD" }, categories.NEW = { "NEW ONE" = "OLD ONE" }, with "" for '
-            "what is new; ended and ended_categories for what is there no more."
+            f"it is not said {', nor '.join(asked)}{shown}. Say it in the codebook under "
+            '[previous]: variables = { NEW = "OLD" }, categories.NEW = { "NEW ONE" = "OLD ONE" }, '
+            'with "" for what is new; ended and ended_categories for what is there no more.'
         )
     return Relation(found)
 
@@ -153,6 +160,5 @@ def _check_names(here: Axes, there: Axes, said: Previous) -> None:
 def _check(where: str, name: str, known: Collection[str], whose: str) -> None:
     if name not in known:
         raise LedgerError(
-            f"{where} of [previous] in the codebook has {name!r}, and {whose} have no such name; "
-            f"they have {listed([*known], NAMED)}."
+            f"{where} of [previous] in the codebook has {name!r}, and {whose} have no such name."
         )
