@@ -300,3 +300,23 @@ def test_downloads_are_told_apart(tract):
     totals = client.get(f"{TRACT}/statistics").json()["totals"]
     assert totals["perturbed csv"] == 1
     assert "download csv" not in totals
+
+
+def test_an_address_stays_when_another_codebook_is_accepted(tract):
+    """Refusals name a new one, where what nobody can have stays empty."""
+    client, first = tract.client(), asked(tract)["perturbed"]
+    before = client.get(first).json()
+    (gender, race), table = (
+        tract.site.counter.served["tract"].table.names[:2],
+        load("example:tract"),
+    )
+    nobodys = ((gender, table.variables[0].categories[0]), (race, table.variables[1].categories[1]))
+    stricter = dataclasses.replace(table, impossible=(nobodys,))
+    tract.site.counter.open(stricter, Policy(), slug="tract")
+    change = tract.site.counter.codebook_change("tract")
+    assert tract.site.counter.accept("tract", change.hash, "7", "nobody can")
+    tract.site.perturbed._drawn.clear()
+    assert client.get(first).json()["values"] == before["values"]
+    second = asked(tract)["perturbed"]
+    assert second != first
+    assert array(client.get(second).json())[0, 1].sum() == 0 < array(before)[0, 1].sum()

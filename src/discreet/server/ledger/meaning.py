@@ -122,6 +122,12 @@ def hash_of(text: str) -> str:
     return sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
+def stated(text: str) -> list[dict[str, Any]]:
+    """The combinations that nobody can have, by their variables, as a text of a meaning says."""
+    found: list[dict[str, Any]] = json.loads(text).get("impossible", [])
+    return found
+
+
 # The text
 
 

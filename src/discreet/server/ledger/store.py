@@ -216,6 +216,16 @@ def has_its_terms(session: Session, dataset: Dataset) -> bool:
     return canonical(terms) == canonical(terms_of(session, dataset))
 
 
+def meaning_at(session: Session, dataset: Dataset, number: int) -> str | None:
+    """The text of what the data meant when an entry was written; None in an old ledger."""
+    found = select(Entry.terms).where(
+        Entry.dataset_id == dataset.id, Entry.number <= number, Entry.kind.in_(NEW_TERMS)
+    )
+    terms = session.scalar(found.order_by(Entry.number.desc()).limit(1)) or {}
+    text: str | None = terms.get("meaning")
+    return text
+
+
 def accepted(session: Session, slugs: Sequence[str]) -> dict[str, str | None]:
     """The same of several data sets, by their last entries."""
     last = (Entry.dataset_id == Dataset.id) & (Entry.number == Dataset.head_number)

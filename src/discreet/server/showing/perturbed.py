@@ -27,6 +27,7 @@ from discreet.masks.perturb import Perturbed, perturb_release
 from discreet.release.release import Release
 from discreet.server.ledger import store
 from discreet.server.ledger.database import Database
+from discreet.server.ledger.meaning import stated
 from discreet.server.ledger.schema import Dataset, Entry, Kind, Publication, canonical
 from discreet.server.showing.catalogue import NotPublished, Overview, Published, Withdrawn
 from discreet.spreading import workers
@@ -67,7 +68,8 @@ class PerturbedTables:
     ) -> Published:
         """A margin of the table that keeps what was out after entry `number`; no count of the data.
 
-        `impossible`: what the codebook says that nobody can have; `visitor`: who has it drawn.
+        `impossible`: what the codebook says that nobody can have. A table is drawn by what it said
+        when the entry was written. `visitor`: who has it drawn.
         """
         wanted = overview.ordered(names)
         if not offers(overview, wanted):
@@ -81,7 +83,8 @@ class PerturbedTables:
                     "table itself."
                 )
             written = store.entry(session, dataset, number)
-            release = _release(overview, dataset, basis, impossible)
+            nobodys = _impossible(session, dataset, number, impossible)
+            release = _release(overview, dataset, basis, nobodys)
             said = [overview.slug, number, [[p.margin, p.table_hash] for p in basis]]
         words = canonical(["perturbed", said])
         found = self._table(overview.slug, number, release, words, visitor)
@@ -145,11 +148,28 @@ def _drawn(release: Release, seed: int) -> Perturbed | str:
             return str(error)
 
 
+def _impossible(
+    session: Session, dataset: Dataset, number: int, now: Sequence[Combination]
+) -> list[Combination]:
+    """What nobody could have by the codebook of an entry; too many have only a hash there."""
+    then, today = store.meaning_at(session, dataset, number), dataset.meaning
+    if then is None or today is None or stated(then) == stated(today):
+        return sorted(now)
+    found = stated(then)
+    if any("combinations" not in group for group in found):
+        raise NotPublished(
+            f"the codebook was changed since entry {number}, and the ledger has a hash of its "
+            "combinations alone; ask again for a newer table."
+        )
+    cells = [(group["variables"], cell) for group in found for cell in group["combinations"]]
+    return sorted(tuple(zip(names, cell, strict=True)) for names, cell in cells)
+
+
 def _changes(session: Session, dataset: Dataset) -> dict[int, int | None]:
-    """The entries that changed what is out; of a withdrawal, what it withdrew."""
+    """The entries that changed what is out, or the codebook; of a withdrawal, what it withdrew."""
     found = select(Entry.number, Entry.kind, Entry.about).where(
         Entry.dataset_id == dataset.id,
-        Entry.table_hash.is_not(None) | (Entry.kind == Kind.WITHDRAWN),
+        Entry.table_hash.is_not(None) | Entry.kind.in_([Kind.WITHDRAWN, Kind.CODEBOOK]),
     )
     rows = session.execute(found.order_by(Entry.number))
     return {number: about if kind == Kind.WITHDRAWN else None for number, kind, about in rows}
