@@ -6,14 +6,16 @@ header, and each piece of a body, takes time of its own there, however short it 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_HEADERS = 200
-MOST_PIECES = 2_000  # of a body: chunks, or what came at a time
+MOST_PIECES = 1_000  # of a body: chunks, or what came at a time
 LONGEST = 32_768  # bytes of an address with its headers
+END = re.compile(rb"\r?\n\r?\n")
 
 
 class Brief(h11.Connection):
@@ -22,12 +24,12 @@ class Brief(h11.Connection):
     pieces = 0
 
     def next_event(self) -> Any:
-        event = super().next_event()
-        if isinstance(event, h11.Request):
+        if self.their_state is h11.IDLE:
             self.pieces = 0
-            if len(event.headers) > MOST_HEADERS:
+            if END.split(self.trailing_data[0], 1)[0].count(b"\n") > MOST_HEADERS:
                 raise h11.RemoteProtocolError("too many headers", error_status_hint=431)
-        elif isinstance(event, h11.Data):
+        event = super().next_event()
+        if isinstance(event, h11.Data):
             self.pieces += 1
             if self.pieces > MOST_PIECES:
                 raise h11.RemoteProtocolError("too many pieces", error_status_hint=413)
