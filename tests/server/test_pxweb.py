@@ -204,6 +204,14 @@ def test_csv_with_options(site, published):
     ]
 
 
+def test_a_variable_that_is_placed_twice_stands_once(site):
+    """It is the same file, too: one copy."""
+    path, placed = f"/api/v2/tables/{ID}/data", {"stub": "Age", "heading": "Sex"}
+    once = get(site, path, outputFormat="px", **placed)
+    twice = get(site, path, outputFormat="px", **{k: f"{v},{v}" for k, v in placed.items()})
+    assert (twice.status_code, twice.text) == (200, once.text)
+
+
 @pytest.mark.parametrize(
     ("expression", "places"),
     [

@@ -69,6 +69,7 @@ async def sent(
 ) -> Response:
     """What a client selects of a table."""
     services = services_of(request)
+    heading, stub = (list(dict.fromkeys(names)) for names in (heading, stub))
 
     def select() -> Cube:
         whole = cube_of(services, id)
