@@ -292,6 +292,12 @@ def test_one_file_is_not_served_in_parts(database):
     counter.open(other, policy(), slug="part", apart=True)
 
 
+def test_a_vintage_of_what_is_not_there(database):
+    counter = opened(database, two(OLD), slug="v1")
+    with pytest.raises(LedgerError, match="the older vintage 'v0' is not served"):
+        counter.open(two(OLD + 20), policy(), slug="v2", previous="v0")
+
+
 def test_data_that_are_not_served_are_asked_about(database):
     """Their columns cannot be compared, and nobody has said that their people are others."""
     opened(database, two(OLD), slug="v1")

@@ -115,9 +115,9 @@ def check_new(
                 f"the data of {slug!r} are those of {known.slug!r}: two names would forget what "
                 "is out under the other. Serve them under the one name."
             )
-    if apart:
-        return
     named = None if previous is None else store.find_dataset(session, previous)
+    if apart or (previous is not None and named is None):
+        return
     family = [] if named is None else [named, *vintages(session, named)]
     asked = store.said_apart(session)
     mine = {alike(name) for name in table.names}
