@@ -372,8 +372,9 @@ def test_tables_pages_and_health_do_not_wait_for_decisions(czech, monkeypatch):
     public, custodian = czech.client(), czech.client("custodian")
     paths = (
         "/readyz", "/healthz", "/metrics", "/", "/d/czech/t/A", f"{API}/tables/A",
-        f"{API}/tables/B?format=csv", f"{API}/frontier", f"{API}/statistics",
+        f"{API}/tables/B?format=csv", f"{API}/frontier", f"{API}/statistics", API, "/d/czech",
     )  # fmt: skip
+    assert public.get(API).status_code == 200  # somebody looks at it before
 
     async def go():
         every = [names for names in margins() if len(names) > 1]

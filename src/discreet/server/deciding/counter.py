@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -151,6 +151,21 @@ class Counter(Office):
             return served.desk is not None and served.desk.is_known(set_of(served.table, names))
         finally:
             served.lock.release()
+
+    def counts(self, slug: str) -> Mapping[str, dict[int, int]]:
+        """How many margins of each order are released, possible and gone."""
+        with self.desk(slug) as desk:
+            found = self._served(slug).counts = desk.space.counts()
+        return found
+
+    def kept_counts(self, slug: str) -> Mapping[str, dict[int, int]] | None:
+        """The same as of when somebody looked last, for who does not wait for others' decisions."""
+        served = self._served(slug)
+        with self.database.read() as session:
+            changed = self._changed(session, [slug, *(() if served.closed else served.others)])
+        if changed is not None:
+            raise Unready(UNACCEPTED.format(changed))
+        return served.counts
 
     def impossible(self, slug: str) -> tuple[Combination, ...]:
         """What was stated that nobody can have; not what was found in the data."""

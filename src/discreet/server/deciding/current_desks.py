@@ -69,6 +69,7 @@ class Served:
     others: tuple[str, ...] = ()
     waits_for: str | None = None
     desk: Desk | None = None
+    counts: Mapping[str, dict[int, int]] | None = None  # of margins, as somebody looked last
     head: tuple[int, str] = (0, "")
     at: str = ""  # of the last entry
     closed: bool = False

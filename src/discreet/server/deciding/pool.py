@@ -90,6 +90,10 @@ class Pool:
             self._join(job, urgent, visitor)
         return cast(T, await self._result(job, left))
 
+    def is_busy(self, lane: str) -> bool:
+        """Would more work there wait?"""
+        return lane in self._busy
+
     def close(self, seconds: float | None = None) -> bool:
         """What has begun is finished, if it does not take longer; nothing else begins."""
         self.threads = 0

@@ -84,8 +84,16 @@ def _is_known(services: Services, slug: str, names: Sequence[str]) -> bool:
 
 
 async def describe(request: Request, slug: str) -> DatasetView:
-    """A data set, with how many of its tables are out or possible."""
-    return await _shown(request, slug, dataset_view, ())
+    """A data set, with how many of its tables are out or possible: while others' requests are
+    decided, as it was when somebody looked last.
+    """
+    services, arrived = services_of(request), time.monotonic()
+    here = services.counter.served.get(slug)
+    if here is None or here.counts is None or not services.pool.is_busy(slug):
+        return await _shown(request, slug, dataset_view, ())
+    overview = await run_in_threadpool(services.catalogue.dataset, slug)
+    found = run_in_threadpool(dataset_view, services, slug, kept=True)
+    return await paced(overview.policy.server, found, arrived=arrived)
 
 
 async def _shown(

@@ -88,8 +88,7 @@ class Metrics:
             log().warning("margins not counted", reason=type(error).__name__)
 
     def _count(self, slug: str) -> None:
-        with self.services.counter.desk(slug) as desk:
-            counts = desk.space.counts()
+        counts = self.services.counter.counts(slug)
         for status in Status:
             self.margins.labels(slug, str(status)).set(sum(counts[status].values()))
 

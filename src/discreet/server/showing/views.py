@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from urllib.parse import urlencode
 
@@ -77,7 +77,8 @@ def datasets_view(services: Services) -> DatasetsView:
     return DatasetsView(datasets=[_item(overview) for overview in services.catalogue.datasets()])
 
 
-def dataset_view(services: Services, slug: str) -> DatasetView:
+def dataset_view(services: Services, slug: str, *, kept: bool = False) -> DatasetView:
+    """What a data set is; `kept`: how many tables are possible as somebody looked last."""
     overview = services.catalogue.dataset(slug)
     rule = overview.policy.server.rule
     return DatasetView(
@@ -93,7 +94,7 @@ def dataset_view(services: Services, slug: str) -> DatasetView:
             searched=overview.searched,
         ),
         policy_version=overview.policy_version,
-        orders=orders_of(services, overview),
+        orders=orders_of(services, overview, kept=kept),
     )
 
 
@@ -126,14 +127,15 @@ def _item(overview: Overview) -> DatasetItem:
     )
 
 
-def orders_of(services: Services, overview: Overview) -> list[OrderView]:
+def orders_of(services: Services, overview: Overview, *, kept: bool = False) -> list[OrderView]:
     """The query space by order; nothing is looked at that is not known."""
     served(services, overview.slug)
-    with services.counter.desk(overview.slug) as desk:
-        return orders(desk.space.counts(), len(overview.names))
+    counter, slug = services.counter, overview.slug
+    counts = counter.kept_counts(slug) if kept else None
+    return orders(counter.counts(slug) if counts is None else counts, len(overview.names))
 
 
-def orders(counts: dict[str, dict[int, int]], most: int) -> list[OrderView]:
+def orders(counts: Mapping[str, dict[int, int]], most: int) -> list[OrderView]:
     return [
         OrderView(order=d, **{status: counts[status].get(d, 0) for status in Status})
         for d in range(1, most + 1)
