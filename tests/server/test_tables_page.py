@@ -135,6 +135,7 @@ def test_shares_are_written_as_percent(get):
         ("show=most", "show:"),
         ("level=Sex:1", "Sex has no level 1; its categories cannot be merged"),
         ("level=Age:2", "Age has no level 2; it has 1 to 1"),
+        ("level=Age:00002", "Age has no level 2; it has 1 to 1"),
         ("level=Age", "level = 'Age' must be VARIABLE:NUMBER"),
         ("level=Age:1&level=Age:1", "level names Age twice"),
         ("is=Town:Ash&is=Sex:male&is=Age:0 to 17", "leave at least one variable whole"),

@@ -89,7 +89,7 @@ def read_levels(overview: Overview, parts: Iterable[str]) -> dict[str, int]:
             )
         if name in levels:
             raise DisclosureError(f"level names {name} twice; name it once.")
-        levels[name] = int(level[:4])
+        levels[name] = int(level.lstrip("0")[:4] or 0)
     return {name: level for name, level in levels.items() if level}
 
 
