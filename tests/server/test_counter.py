@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from discreet.data.previous import Previous
 from discreet.decision.answering import Desk, Outcome, Status, Why
 from discreet.decision.answering.gate import NotSafe
 from discreet.decision.law.policy import Policy
@@ -289,6 +290,17 @@ def test_a_list_of_candidates(database):
     counter.list_margins("czech", [list("CD")], "7")
     assert counter.request("czech", list("CD")).outcome is Outcome.GRANTED
     assert opened(database).request("czech", list("AB")).why is Why.UNLISTED
+
+
+def test_a_vintage_with_a_renamed_column_is_asked_like_any_other(database):
+    counter, rules = Counter(database, SECRET), policy(server__one_way=False)
+    older = Table.of([[40, 55], [61, 38]], Town=["a", "b"], Sex=["f", "m"])
+    counter.open(older, rules, slug="old")
+    assert counter.request("old", ["Town", "Sex"]).outcome == "granted"
+    newer = Table.of([[140, 155], [161, 138]], City=["a", "b"], Sex=["f", "m"])
+    said = Previous.of({"variables": {"City": "Town"}})
+    counter.open(newer, rules, slug="new", previous="old", older_names=said)
+    assert counter.request("new", ["City", "Sex"]).outcome == "granted"
 
 
 def test_a_new_vintage_closes_the_old_one_and_is_judged_with_it(database):

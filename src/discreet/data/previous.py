@@ -40,7 +40,8 @@ class Previous(Shown):
         for name, older in _table("variables of previous", content.get("variables", {})).items():
             if not isinstance(older, str):
                 raise CodebookError(
-                    f'{name} = {older!r} in variables of previous must be its older name, or "".'
+                    f'{name} = {older!r} in variables of previous must be its older name, or "". '
+                    "What was several variables is served as several again."
                 )
             variables[name] = older
         merged = _table("categories of previous", content.get("categories", {}))

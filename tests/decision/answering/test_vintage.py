@@ -1,5 +1,6 @@
 """A new vintage, with what is out of the old one."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from discreet.data.previous import Previous
 from discreet.decision.answering import gate
 from discreet.decision.answering.desk import Desk
-from discreet.decision.answering.relation import relate
+from discreet.decision.answering.relation import Relation, relate
 from discreet.decision.answering.trial import trial
 from discreet.decision.answering.vintage import Changes, Vintage, VintageTrial, judges
 from discreet.decision.law.policy import Policy
@@ -201,6 +202,55 @@ def test_columns_that_no_vintage_has_together_are_not_granted():
         gate.check(eight().collapse("B"), (0b11,), LAW, others)
 
 
+def test_small_counts_of_a_coarser_table_are_guarded_too():
+    """In this year's table of three columns A*C is no small count; in last year's of two it was."""
+    last = Table.of([[1, 9], [7, 1], [2, 19]], A=["a", "b", "c"], C=["p", "q"])
+    year = Table.of(
+        [[[2, 1], [0, 8]], [[1, 2], [7, 0]], [[2, 3], [0, 18]]],
+        A=["a", "b", "c"], B=["x", "y"], C=["p", "q"],
+    )  # fmt: skip
+    rules = LAW.change({"small.width": 1})
+    assert Desk(year, rules).ask("A*C").outcome == "granted"
+    others = [(last, (0b01, 0b10))]
+    assert Desk(year, rules, others=others).ask("A*C").outcome == "refused"
+    assert Desk(year, rules, others=others).ask("A").outcome == "granted"
+
+
+def test_a_column_that_holds_two_older_ones_tells_them_together():
+    """A*B and A*C of last year, and this year B and C in one column, said to be B alone."""
+    last = eight()
+    counts = last.dense().reshape(2, 4)
+    both = ["x p", "x q", "y p", "y q"]
+    year = Table.of(counts, A=["a", "b"], BC=both)
+    said = Previous.of({
+        "variables": {"BC": "B"}, "ended": ["C"],
+        "categories": {"BC": {c: c[0] for c in both}},
+    })  # fmt: skip
+    relation = relate(axes_of(year), axes_of(last), said)
+    for out, outcome in (((0b011, 0b101), "refused"), ((0b011,), "granted")):
+        desk = Desk(year, LAW, others=[Vintage(last, out, relation)])
+        assert desk.ask("BC").outcome == outcome
+
+
+def test_columns_of_one_name_in_two_vintages_are_what_was_said_of_them():
+    """B is not here any more, and was C in the vintage between."""
+    first, between, year = eight().collapse("C"), eight().collapse("B"), eight().collapse("B")
+    year = year.margin(["A"])
+    between = dataclasses.replace(between, variables=(
+        between.variables[0], dataclasses.replace(between.variables[1], name="B"),
+    ))  # fmt: skip
+    apart = {1: Relation({"A": ("A", {"a": frozenset("a"), "b": frozenset("b")})})}
+    others = [
+        Vintage(first, (0b11,), number=1, others={}),
+        Vintage(between, (0b11,), number=2, others=apart),
+    ]
+    others[0] = others[0]._replace(others={2: apart[1].reversed()})
+    found = [judge.verdict([0b1]) for judge in judges(year, others, LAW)]
+    assert Verdict.REVIEW in found
+    alone = [judge.verdict([0b1]) for judge in judges(year, others[:1], LAW)]
+    assert {*alone} == {Verdict.PASS}
+
+
 AXES = {"Town": ["Ash", "Birch"], "Sex": ["f", "m"]}
 
 
@@ -228,6 +278,11 @@ def test_names_that_differ_by_their_writing_are_one():
         (AXES, {"categories": {"Town": {"Elm": "Ash"}}}, "'Elm', and these data"),
         (AXES, {"categories": {"Town": {"Ash": "Elm"}}}, "'Elm', and the older vintage"),
         (AXES, {"ended": ["Income"]}, "'Income', and the older vintage"),
+        (
+            {"Sex": ["f", "m"], "Sexe": ["f", "m"]},
+            {"variables": {"Sexe": "Sex"}, "ended": ["Town"]},
+            "'Sex' became Sex, Sexe, and a variable can become one only",
+        ),
     ],
 )
 def test_what_is_not_said_is_asked(axes, said, message):

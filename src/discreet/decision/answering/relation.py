@@ -108,6 +108,7 @@ def relate(here: Axes, there: Axes, said: Previous) -> Relation:
     _check_names(here, there, said)
     plain = {name: older for name, (older, _) in by_names(here, there).variables.items()}
     names = {name: said.variables.get(name, plain.get(name, "")) for name in here}
+    _check_one_each(names)
     fresh = [name for name in here if not names[name] and name not in said.variables]
     lost = [name for name in there if name not in {*names.values(), *said.ended}]
     changed: list[str] = []
@@ -133,6 +134,17 @@ def relate(here: Axes, there: Axes, said: Previous) -> Relation:
             'with "" for what is new; ended and ended_categories for what is there no more.'
         )
     return Relation(found)
+
+
+def _check_one_each(names: Mapping[str, str]) -> None:
+    """A variable that became several ties these to each other, which no table of them says."""
+    for older in {*names.values()} - {""}:
+        several = [name for name, own in names.items() if own == older]
+        if len(several) > 1:
+            raise LedgerError(
+                f"the variable {older!r} became {listed(several, NAMED)}, and a variable can "
+                "become one only: serve one variable of their combinations, as it was."
+            )
 
 
 def _check_names(here: Axes, there: Axes, said: Previous) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 
 from discreet.data.codebook import Variable
 from discreet.decision.answering.relation import Axes, Group, Relation, by_names
-from discreet.decision.answering.trial import PROOF, Ints, Trial
+from discreet.decision.answering.stayed import Member, Stayed, Unjoined, of_some
+from discreet.decision.answering.trial import Ints, Trial
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy
@@ -21,7 +22,6 @@ from discreet.release.release import Known, Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 from discreet.table.impossible import Combination
-from discreet.table.keys import keys
 from discreet.table.lattice import bits, maximal
 from discreet.table.table import Table
 
@@ -29,11 +29,18 @@ Names = tuple[str, ...]
 
 
 class Vintage(NamedTuple):
-    """A table, what is out of it, and how the new table's variables relate to its own."""
+    """A table, what is out of it, and how the new table's variables relate to its own.
+
+    `others` are the relations of its variables to those of further vintages, by their `number`.
+    `named`: once more, by names alone, whatever was said.
+    """
 
     table: Table
     out: Sets
     relation: Relation | None = None  # by names
+    number: int = 0
+    others: Mapping[int, Relation] = {}
+    named: bool = False
 
 
 class Judge(Protocol):
@@ -78,7 +85,7 @@ class Changes:
         )
         self._now, self._wholes = now, [table for _, table in sides]
         self.names, self.old_out = new.names, tuple(self._shared_names(old.names, old_out))
-        self.policy = _of_some(policy)
+        self.policy = of_some(policy)
         self._known: dict[Sets, Verdict] = {}
 
     def _shared_names(self, names: Sequence[str], sets: Iterable[int]) -> Iterator[int]:
@@ -125,91 +132,42 @@ class Changes:
         return dataclasses.replace(release, known=(*release.known, *known))
 
 
-class Stayed:
-    """Who stayed: of each cell of `whole` as many as all other vintages have there.
-
-    Whoever knows who came and who went knows the margins that are out of any vintage for those who
-    stayed, too. Which cells may be shown is judged where they are published, not here.
-    """
-
-    who = "those who stayed"
-
-    def __init__(self, whole: Table, names: Sequence[str], out: Iterable[Names], policy: Policy):
-        self.table, self.names = whole, tuple(names)
-        self.old_out = tuple(whole.axes.set_of(margin) for margin in out)
-        shown = dataclasses.replace(policy.published, least=0, zeros=False, tables="")
-        given = {**policy.given, "published": shown, "small": policy.small}
-        self.policy = _of_some(dataclasses.replace(policy, given=given))
-        self._known: dict[Sets, Verdict] = {}
-
-    def verdict(self, out: Iterable[int]) -> Verdict:
-        mine = (self.table.axes.set_of(self.names[p] for p in bits(margin)) for margin in out)
-        margins = maximal([*self.old_out, *mine])
-        if not any(margins) or not self.table.total:
-            return Verdict.PASS
-        if margins not in self._known:
-            formula = Formula(self.table.names, margins)
-            self._known[margins] = decide(self.table, formula, self.policy, named=False).verdict
-        return self._known[margins]
-
-
-class Unjoined:
-    """Vintages with variables that no table has together: what they tell of one another."""
-
-    who = "the same people in variables that no vintage has together"
-
-    def verdict(self, out: Iterable[int]) -> Verdict:
-        return Verdict.REVIEW
-
-
 def judges(new: Table, others: Iterable[Vintage], policy: Policy) -> tuple[Judge, ...]:
     """Of those who came or went, between a vintage and each other one; of those who stayed."""
-    pairs = [_Pair(new, Vintage(*other)) for other in others]
+    vintages = [Vintage(*other) for other in others]
     found: list[Judge] = []
-    for pair in pairs:
-        found.append(Changes(pair.now, pair.then, pair.out, policy))
+    for vintage in vintages:
+        pair = _Pair(new, vintage)
+        found.append(Changes(pair.now, pair.then, vintage.out, policy))
         if (alike := _as_if_renamed(pair.now, pair.then)) is not None:
-            found.append(Changes(*alike, pair.out, policy))
-    told = [pair for pair in pairs if any(pair.out)]
-    for group in [[pair] for pair in told] if len(told) < 2 else [*([p] for p in told), told]:
-        found += _stayed(new, group, policy)
+            found.append(Changes(*alike, vintage.out, policy))
+    told = [vintage for vintage in vintages if any(vintage.out)]
+    stated = [one for one in told if not one.named]
+    for group in [*([one] for one in told), *([stated] if len(stated) > 1 else [])]:
+        stayed = Stayed(_members(new, group), policy)
+        found.append(stayed)
+        if not group[0].named:
+            found.append(Unjoined(stayed))
     return tuple(found)
 
 
-def _stayed(new: Table, pairs: Sequence[_Pair], policy: Policy) -> Iterator[Judge]:
-    """Those who stayed in every table that has all variables of which something is out.
-
-    Who of a cell over the common variables stayed, no table says: those of its small cells, or
-    those of its large ones.
-    """
-    out = [names for pair in pairs for names in pair.named()]
-    spoken = {*new.names}.union(*out)
-    if not any(spoken <= {*table.names} for table in (new, *(pair.old for pair in pairs))):
-        yield Unjoined()
-    judged: list[Table] = []
-    for small in (True, False):
-        whole = new
-        for pair in pairs:
-            whole = _capped(whole, pair.groups, pair.then, small)
-        for table in (whole, *(_capped(p.old, p.older, p.now, small) for p in pairs)):
-            if spoken <= {*table.names} and not any(_same(table, one) for one in judged):
-                judged.append(table)
-                yield Stayed(table, new.names, out, policy)
-
-
-def _same(one: Table, other: Table) -> bool:
-    return (
-        one.variables == other.variables
-        and np.array_equal(one.codes, other.codes)
-        and np.array_equal(one.counts, other.counts)
-    )
+def _members(new: Table, group: Sequence[Vintage]) -> Iterator[Member]:
+    """A new vintage and others, with the relation of each to each."""
+    to_others = [one.relation or by_names(_axes(new), _axes(one.table)) for one in group]
+    yield Member(new, (), [by_names(_axes(new), _axes(new)), *to_others])
+    for one, relation in zip(group, to_others, strict=True):
+        among = [
+            one.others.get(other.number) or by_names(_axes(one.table), _axes(other.table))
+            for other in group
+        ]
+        yield Member(one.table, one.out, [relation.reversed(), *among])
 
 
 class _Pair:
     """A new vintage and an old one, with the names of the new one, and in a coding of both."""
 
     def __init__(self, new: Table, vintage: Vintage) -> None:
-        old, self.out = vintage.table, vintage.out
+        old = vintage.table
         relation = vintage.relation or by_names(_axes(new), _axes(old))
         if not relation.variables:
             raise PolicyError(
@@ -218,20 +176,16 @@ class _Pair:
             )
         here = {older: name for name, (older, _) in relation.variables.items()}
         taken = {*new.names}
-        self.old = _renamed(
+        then = _renamed(
             old, {n: here.get(n) or (f"{n} (before)" if n in taken else n) for n in old.names}
         )
-        self.groups: dict[str, Group] = {}  # of the new categories
-        self.older: dict[str, Group] = {}
+        groups: dict[str, Group] = {}  # of the new categories
+        older: dict[str, Group] = {}
         for name in relation.variables:
-            self.groups[name], self.older[name] = relation.groups(
-                name, new.variable(name).categories, self.old.variable(name).categories
+            groups[name], older[name] = relation.groups(
+                name, new.variable(name).categories, then.variable(name).categories
             )
-        self.now, self.then = _merged(new, self.groups), _merged(self.old, self.older)
-
-    def named(self) -> list[Names]:
-        """What is out of the old vintage, by names of the new one."""
-        return [tuple(self.old.axes.names_of(margin)) for margin in self.out if margin]
+        self.now, self.then = _merged(new, groups), _merged(then, older)
 
 
 def _axes(table: Table) -> Axes:
@@ -265,45 +219,6 @@ def _renamed(table: Table, names: Mapping[str, str]) -> Table:
             for coding in table.codings
         ),
         nestings=tuple((names[inner], names[outer]) for inner, outer in table.nestings),
-    )
-
-
-def _capped(whole: Table, groups: Mapping[str, Group], other: Table, small: bool) -> Table:
-    """Of each cell over common variables no more people than another table has, whose categories
-    are the groups. Where some go, the `small` cells stay, or the large ones.
-    """
-    common = [name for name in whole.names if name in groups and name in other.names]
-    theirs = other.margin(common)
-    labels = [
-        list(dict.fromkeys([*theirs.variable(name).categories, *groups[name].values()]))
-        for name in common
-    ]
-    sizes = [len(own) for own in labels]
-    mine = np.column_stack(
-        [
-            np.array([own.index(groups[name][c]) for c in whole.variable(name).categories])[
-                whole.codes[:, whole.axes.place[name]]
-            ]
-            for name, own in zip(common, labels, strict=True)
-        ]
-    )
-    cell, place = np.unique(keys(mine, sizes), return_inverse=True)
-    there = dict(zip(keys(theirs.codes, sizes).tolist(), theirs.counts.tolist(), strict=True))
-    most = np.array([there.get(one, 0) for one in cell.tolist()])
-    excess = np.bincount(place, whole.counts, len(cell)).astype(np.int64) - most
-    order = np.lexsort((-whole.counts if small else whole.counts, place))
-    counts, place = whole.counts[order], place[order]
-    before = np.cumsum(counts) - counts
-    first = np.r_[True, place[1:] != place[:-1]]
-    before -= np.maximum.accumulate(np.where(first, before, 0))
-    left = counts - np.clip(excess[place] - before, 0, counts)
-    return Table.from_cells(
-        whole.variables,
-        whole.codes[order][left > 0],
-        left[left > 0],
-        impossible=whole.impossible,
-        codings=whole.codings,
-        nestings=whole.nestings,
     )
 
 
@@ -366,13 +281,6 @@ class VintageTrial:
 
     def widths(self) -> tuple[Cells, Ints]:
         return self.own.widths()
-
-
-def _of_some(policy: Policy) -> Policy:
-    """For some of the people: a model of the population is one of the whole table."""
-    sample = dataclasses.replace(policy.sample, check=False)
-    policy = dataclasses.replace(policy, given={**policy.given, "sample": sample})
-    return policy.effort(witness_effort=min(policy.bounds.witness_effort, PROOF))
 
 
 def _common(new: Table, old: Table) -> tuple[str, ...]:

@@ -366,9 +366,11 @@ class CurrentDesks:
         table = self._served(other.slug).table
         out = self._out(session, other, table, proven=proven)
         named = by_names(axes, axes_of(other))
+        others = related(session, other)
         for one in [relation] if relation == named else [relation, named]:
             if one.variables:
-                yield Vintage(table, out, one)
+                again = one is not relation
+                yield Vintage(table, out, one, other.id, others, again)
 
     def _state_of(self, served: Served, dataset: Dataset, out: Iterable[int]) -> str:
         version, meaning = dataset.policy_version, store.meaning_of(dataset)
