@@ -165,10 +165,14 @@ def build_services(settings: Settings, specs: Sequence[DataSpec]) -> Services:
     """Everything that handlers work with."""
     database = open_database(settings.database)
     counter = Counter(database, settings.secret.get_secret_value().encode())
-    for spec in in_order(database, specs):
-        with working(f"opening {spec.slug}"):
-            _open(counter, spec)
-    _check_rest(counter)
+    try:
+        for spec in in_order(database, specs):
+            with working(f"opening {spec.slug}"):
+                _open(counter, spec)
+        _check_rest(counter)
+    except BaseException:
+        database.close()
+        raise
     return Services(
         settings,
         database,
