@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,6 +19,13 @@ PASSWORD = "p@ss/w:rd"
 @pytest.fixture(scope="session")
 def postgres():
     """The URL of an empty database, with a password that has to be quoted."""
+    with postgres_server() as url:
+        yield url
+
+
+@contextmanager
+def postgres_server():
+    """The same, for scripts."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     initdb = found[-1] if found else shutil.which("initdb")
     if initdb is None:
