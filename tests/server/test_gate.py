@@ -288,7 +288,10 @@ def test_one_file_is_not_served_in_parts(database):
     renamed = Table.of(OLD[::-1], C=[0, 1], D=[0, 1])
     with pytest.raises(LedgerError, match="has about the number of people in common with 'v1'"):
         counter.open(renamed, policy(), slug="part")
-    counter.open(Table.of(OLD + 20, C=[0, 1], D=[0, 1]), policy(), slug="others")
+    grown = Table.of(OLD + 40, C=[0, 1], D=[0, 1])  # by 160 to 354
+    with pytest.raises(LedgerError, match="has about the number of people in common with 'v1'"):
+        counter.open(grown, policy(), slug="part")
+    counter.open(Table.of(3 * OLD, C=[0, 1], D=[0, 1]), policy(), slug="others")
     counter.open(other, policy(), slug="part", apart=True)
 
 

@@ -17,7 +17,8 @@ from discreet.server.ledger.schema import Damaged, Dataset
 from discreet.table.table import Table
 
 Floats = NDArray[np.float64]
-CLOSE = 0.1  # of all people
+HALF = 0.5  # of all people: by more, one register does not change from vintage to vintage
+CLOSE = 0.1  # of all people: how far shares are apart
 NEAR = 20  # people
 FEW = 4  # categories
 OTHER = "If it is of other people, say --apart; the ledger keeps who said so."
@@ -156,7 +157,7 @@ def _likeness(table: Table, known: Dataset, other: Table | None) -> str:
                 return f"the categories of {variable.name!r} (as {name!r})"
     if other is None:
         return ""
-    most = max(NEAR, CLOSE * max(table.total, other.total))
+    most = max(NEAR, HALF * max(table.total, other.total))
     if abs(table.total - other.total) <= most:
         return "about the number of people"
     for variable in table.variables:
