@@ -69,19 +69,28 @@ class View:
         return {name: column for name, (_, column) in self.columns.items()}
 
 
-def draw_view(rng: np.random.Generator, shape: Sequence[int], roles: Sequence[str]) -> View:
-    """Two or three variables, each under one of several names and codings."""
+def draw_view(
+    rng: np.random.Generator, shape: Sequence[int], roles: Sequence[str], disguise: str = ""
+) -> View:
+    """Two or three variables, each under one of several names and codings.
+
+    With a `disguise`, names and labels that no other data set has.
+    """
     kept = [[0, 1], [0, 2], [1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2]][rng.integers(6)]
     parts: list[tuple[int, ...]] = [(axis,) for axis in kept]
     if kept == [0, 1, 2] and rng.random() < 0.15:
         parts = [(0,), (1, 2)]  # two columns in one
     named = [NAMES[axes[0]][rng.choice(3, p=[0.6, 0.15, 0.25])] for axes in parts]
+    if disguise:
+        named = [f"{disguise}{place}" for place in range(len(parts))]
     if rng.random() < 0.1:  # the names are those of other columns
         named = named[1:] + named[:1]
     places = list(np.ndindex(*shape))
     columns = {}
     for name, axes in zip(named, parts, strict=True):
         codings = [coding(rng, axis, shape[axis]) for axis in axes]
+        if disguise:
+            codings = [[f"{disguise} {label}" for label in own] for own in codings]
         labels = tuple(
             " ".join(own[place[axis]] for axis, own in zip(axes, codings, strict=True))
             for place in places
@@ -203,21 +212,22 @@ class Site:
         if attribute := rng.random() < 0.5:
             self.roles[1] = str(rng.choice(["sensitive", "both"]))
         fine = int(np.prod(self.shape))
-        sizes = [(6, 16), (30, 80), (30, 80), (30, 80), (200, 1500)]
+        sizes = [(6, 16), (30, 80), (30, 80), (30, 80), (200, 1500), (200, 1500)]
         people = int(rng.integers(*sizes[rng.integers(len(sizes))]))
-        self.shares = rng.dirichlet(np.full(fine, rng.choice([0.4, 1.0, 2.0])))
+        self.shares = rng.dirichlet(np.full(fine, rng.choice([0.5, 1.0, 2.0, 4.0])))
         self.place = rng.choice(fine, people, p=self.shares)
         self.presence = np.ones((people, 1), bool)
+        self.disguised = rng.random() < 0.25
         self.direction = rng.choice(["come", "go", "both"], p=[0.35, 0.3, 0.35])
         self.rule = RULES[rng.choice(3, p=[0.45, 0.35, 0.2])]
         self.policy = {
             "small.most": int(rng.choice([1, 2])),
-            "small.width": int(rng.choice([1, 2, 2, 3])),
+            "small.width": int(rng.choice([1, 1, 2, 2, 3])),
             "attribute.check": bool(attribute),
             "attribute.share": float(rng.choice([0.8, 0.95, 1.0])),
             "attribute.exclusion": bool(rng.random() < 0.5),
             "attribute.order": int(rng.choice([1, 2, 4])),
-            "published.least": int(rng.choice([0, 0, 3])),
+            "published.least": int(rng.choice([0, 0, 0, 3])),
             "server.one_way": bool(rng.random() < 0.4),
             "server.approval": str(rng.choice(["never", "review", "always"])),
             "server.draws": 60,
@@ -253,6 +263,8 @@ class Site:
         """Some come, some go."""
         rng, now = self.rng, self.presence[:, -1].copy()
         many = int(rng.choice([0, 0, 1, 1, 2, 5, now.sum() // 3]))
+        if self.disguised and rng.random() < 0.5:
+            many = int(rng.uniform(0.1, 0.45) * now.sum())
         some = int(rng.integers(many + 1)) if self.direction == "both" else many
         if self.direction != "come":
             now[rng.permutation(np.flatnonzero(now))[:some]] = False
@@ -265,7 +277,8 @@ class Site:
     def put(self, number: int) -> Services | None:
         """Open a data set of the people of now; the server, or None if it was not opened."""
         rng = self.rng
-        view, slug = draw_view(rng, self.shape, self.roles), f"v{number}"
+        slug = f"v{number}"
+        view = draw_view(rng, self.shape, self.roles, "xyz"[number] if self.disguised else "")
         folder = self.folder / slug
         folder.mkdir(parents=True)
         rule = self.rule if not self.served or rng.random() < 0.5 else RULES[rng.choice(2)]
@@ -329,7 +342,7 @@ class Site:
                 continue
             self.specs.append(spec)
             if older is not None and previous is None:
-                self.tally["opened without a question"] += 1
+                self.tally["not recognised"] += 1
             elif older is not None and stated is None:
                 self.tally["related by names alone"] += 1
             keys = ("most", "width"), ("check", "share", "exclusion", "order")
