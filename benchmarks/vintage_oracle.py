@@ -15,7 +15,8 @@ relate, and the policy:
 **What none of them may learn**, by the policy of the newest vintage that it is about:
 
 - of a small count of a vintage (in all its columns that identify, in its own coding) the possible
-  values span `small.width`; so too of those who came to it, who went, and who stayed;
+  values span `small.width`; so too of those who stayed in several, and, in the columns that two
+  vintages have, in the finest coding of both, of those who came and who went between them;
 - of no group of these people by up to `attribute.order` columns that identify does a sensitive
   category have `attribute.share` in every table that fits and has somebody in the group, nor is it
   ruled out, with `attribute.exclusion`.
@@ -26,7 +27,8 @@ Cells of published tables from 1 to `published.least` less 1 are counted where t
 
 - what follows without anything of the vintage that it is about: people who left cannot take back
   what was published while they were there, and no decision of the server changed it;
-- of those who came and went: cells from which somebody went while another came. Tables have no
+- of those who came and went: columns that only one of the two vintages has, of which no table says
+  what those had who came; and cells from which somebody went while another came. Tables have no
   names of people, so "who left while another came to the same cell is no change";
 - of those who stayed: parts of a cell over the shared columns from which somebody went, or to which
   somebody came. Who of them stayed "no table says", nor can the server know it;
@@ -35,6 +37,7 @@ Cells of published tables from 1 to `published.least` less 1 are counted where t
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -264,8 +267,10 @@ def _judged(
         hidden = _hidden(kinds, true, fine, [old, new], vintages)
         came = kinds[:, new] & ~kinds[:, old]
         went = kinds[:, old] & ~kinds[:, new]
-        yield People(f"who came from {old} to {new}", came.astype(int), vintages[new], new, hidden)
-        yield People(f"who went from {old} to {new}", went.astype(int), vintages[old], new, hidden)
+        for who, some, own, other in (("came", came, new, old), ("went", went, old, new)):
+            columns = shared_columns(vintages[own].columns, vintages[other].columns, fine)
+            shown = Shown(columns, vintages[own].limits, ())
+            yield People(f"who {who} from {old} to {new}", some.astype(int), shown, new, hidden)
 
 
 def _hidden(
@@ -283,6 +288,22 @@ def _hidden(
         for own in common_cells(both, fine):
             if (own & came).any() and (own & went).any():
                 found |= own
+    return found
+
+
+def shared_columns(
+    own: Mapping[str, Column], others: Mapping[str, Column], fine: int
+) -> dict[str, Column]:
+    """The columns that tell something of another vintage's, in the finest coding of both."""
+    found = {}
+    for name, column in own.items():
+        for other in others.values():
+            blocks = common_cells([{"": column}, {"": other}], fine)
+            if len(blocks) > 1:
+                number = {int(c): str(n) for n, b in enumerate(blocks) for c in np.flatnonzero(b)}
+                labels = tuple(number[c] for c in range(fine))
+                found[name] = dataclasses.replace(column, labels=labels)
+                break
     return found
 
 
