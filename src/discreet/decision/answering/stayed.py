@@ -52,7 +52,7 @@ class Stayed:
 
     who = "those who stayed"
 
-    def __init__(self, members: Sequence[Member], policy: Policy) -> None:
+    def __init__(self, members: Iterable[Member], policy: Policy) -> None:
         self.members = tuple(members)
         shown = dataclasses.replace(policy.published, least=0, zeros=False, tables="")
         given = {**policy.given, "published": shown, "small": policy.small}
