@@ -12,7 +12,7 @@ relate, and the policy:
 - *who knows those who moved* knows besides, of everybody who came or went between some of the
   vintages, the cell over the columns that these share, in the finest coding that all of them have.
 
-**What none of them may learn**, by the policy of the newest vintage that it is about:
+**What none of them may learn**, by the thresholds of a site, which all its vintages share:
 
 - of a small count of a vintage (in all its columns that identify, in its own coding) the possible
   values span `small.width`; so too of those who stayed in several, and, in the columns that two
