@@ -263,7 +263,8 @@ def test_an_older_ledger_learns_which_secret_it_has(database):
         session.delete(session.get_one(Mark, SECRET_MARK))
     stranger = Counter(database, b"another secret")
     with pytest.raises(LedgerError, match="serve one of its data sets too"):
-        stranger.open(load("example:tract"), counter.served["czech"].desk.policy, slug="tract")
+        policy = counter.served["czech"].desk.policy
+        stranger.open(load("example:tract"), policy, slug="tract", apart=True)
     opened(database)
     with pytest.raises(LedgerError, match="secret is not the one"):
         stranger.open(CZECH, Policy.of(RULES), slug="czech")
