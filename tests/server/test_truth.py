@@ -262,8 +262,8 @@ def test_an_older_ledger_learns_which_secret_it_has(database):
     with database.write() as session:
         session.delete(session.get_one(Mark, SECRET_MARK))
     stranger = Counter(database, b"another secret")
+    policy = counter.served["czech"].desk.policy
     with pytest.raises(LedgerError, match="serve one of its data sets too"):
-        policy = counter.served["czech"].desk.policy
         stranger.open(load("example:tract"), policy, slug="tract", apart=True)
     opened(database)
     with pytest.raises(LedgerError, match="secret is not the one"):
