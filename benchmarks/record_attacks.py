@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import binom, norm
 
 import discreet as dc
+from discreet.decision.compare.repeats import repeats
 
 Floats = np.ndarray
 TOGETHER = ("members of a household are released together", "members tell of each other")
@@ -43,16 +44,12 @@ class Test:
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """What the program says of a release: chances of each person's best link, risks, verdict.
-
-    `beside`: it also links by columns that repeat a masked one, of which only the risks are said.
-    """
+    """What the program says of a release: chances of each person's best link, risks, verdict."""
 
     risks: dict[str, float]
     verdict: str
     links: Floats
     doubt: str
-    beside: bool = False
 
 
 def judged(trial: Trial, seed: int, limit: float = LIMIT) -> tuple[Seen, Stated] | str:
@@ -69,14 +66,17 @@ def judged(trial: Trial, seed: int, limit: float = LIMIT) -> tuple[Seen, Stated]
     if tried.failed is not None:
         return tried.failed
     masked = found.data("m")
-    links, beside = np.zeros(len(file)), False
+    links = np.zeros(len(file))
     if (masked.rows >= 0).any():
-        people = masked.linked_with(file, of.keys)
-        own = dc.identify(people, masked.intruder(of.keys))
-        links = own.links.perceived
-        beside = tried.risks["identified"] > own.true.acted / len(file) + 1e-9
-    stated = Stated(dict(tried.risks), str(found.verdict), links, tried.doubt or "", beside)
+        links = best_links(file, masked, of.keys)
+        if (more := repeats(file, masked, found.plan)) is not None:
+            links = np.maximum(links, best_links(more.file, more.masked, more.plan.keys))
+    stated = Stated(dict(tried.risks), str(found.verdict), links, tried.doubt or "")
     return Seen(trial, masked.data, masked, np.asarray(masked.rows)), stated
+
+
+def best_links(file: Any, masked: Any, keys: tuple[str, ...]) -> Floats:
+    return dc.identify(masked.linked_with(file, keys), masked.intruder(keys)).links.perceived
 
 
 def more_than(right: int, chances: Floats) -> float:
@@ -161,11 +161,6 @@ def link_tests(
             continue  # said not to be counted
         right = (best >= 0) & (seen.rows[np.maximum(best, 0)] == np.arange(len(best)))
         sure = sure >= ACT
-        if stated.beside:
-            share = np.full(len(right), stated.risks["identified"])
-            known = right & sure & ((right & sure).sum() >= ACT * sure.sum())  # else a guess
-            tests.append(test(seen, stated, attack, "links claimed", known, share))
-            continue
         for statement, some in {**claims, "links claimed": sure}.items():
             if some.any():
                 chances = stated.links[some]

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import discreet as dc
+from discreet.data.hierarchy import Hierarchy
 from discreet.data.standing import standing
 from discreet.masks.records.file import RecordFile, one_writing
 
@@ -365,6 +366,74 @@ def test_some_values_tell_some_of_a_masked_key(rule):
     found = compared(data, mask, keys, limit=limit)
     assert "gives" in str(found.tried[0].said)
     assert found.verdict == dc.Verdict.FAIL
+
+
+TOWNS = [*"abcdefgh"]
+MOVED = {"method": "pram", "columns": ["town"],
+         "matrix": {"town": {a: dict.fromkeys(TOWNS, 1 / 8) for a in TOWNS}}}  # fmt: skip
+BEHIND = {
+    "three questions": lambda t, sex, rng: [t >> bit & 1 == 1 for bit in range(3)],
+    "one question": lambda t, sex, rng: [t > 3],
+    "one of few towns, others at random": lambda t, sex, rng: [(t < 2) | (rng.random(240) < 0.5)],
+    "of town and sex": lambda t, sex, rng: [(t > 3) ^ (sex == "f")],
+}
+
+
+def asked(asks, rng):
+    """Amounts that everybody has for himself, of those whom each question is asked."""
+    return {
+        f"q{i}": np.where(one, rng.permutation(240) * 1.5, np.nan) for i, one in enumerate(asks)
+    }
+
+
+@pytest.mark.parametrize("rule", BEHIND)
+@pytest.mark.parametrize("step", [None, "swap", "blank"])
+def test_whether_columns_are_blank_tells_a_masked_key(rule, step):
+    rng = np.random.default_rng(3)
+    town, sex = rng.integers(0, 8, 240), rng.choice(["f", "m"], 240)
+    data = pd.DataFrame({"town": np.array(TOWNS)[town], "sex": sex})
+    data["job"] = rng.choice([*"pqrstuvwxyz"], 240)
+    questions = asked(BEHIND[rule](town, sex, rng), rng)
+    steps = {"swap": {"method": "swap", "block": ["q0"], "match": ["job"], "rate": 0.02},
+             "blank": {"method": "blank", "columns": ["q0"], "k": 1}}  # fmt: skip
+    mask = {"name": "x", "chain": [MOVED, *([steps[step]] if step else [])]}
+    found = compared(data.assign(**questions), mask, data).tried[0]
+    assert "blank" in str(found.said)
+    alone = compared(data, MOVED, data).tried[0].risks["expected"]
+    assert found.risks["expected"] > 1.15 * alone
+
+
+@pytest.mark.parametrize("role", ["key", "sensitive"])
+def test_blanks_by_chance_tell_nothing(role):
+    rng = np.random.default_rng(4)
+    town, ill = rng.integers(0, 8, 240), rng.choice(["no", "yes"], 240)
+    data = pd.DataFrame({"town": np.array(TOWNS)[town], "ill": ill})
+    mask, keys, told = (MOVED, ["town"], []) if role == "key" else (PRAM, ["town"], ["ill"])
+    plain = compared(data, mask, keys, told).tried[0]
+    more = data.assign(**asked(rng.random((4, 240)) < 0.5, rng))
+    found = compared(more, mask, keys, told).tried[0]
+    assert found.risks == plain.risks
+    assert found.said == plain.said
+
+
+@pytest.mark.parametrize("level", [False, True], ids=["a value", "a level"])
+def test_which_columns_are_blank_together_tells_a_masked_value(level):
+    """Neither blank alone says anything; one of the two is there where somebody is ill."""
+    rng = np.random.default_rng(5)
+    data = patients(240)
+    kinds = rng.choice(["flu", "pox"], 240) if level else "yes"
+    ill, first = data["ill"] == "yes", rng.random(240) < 0.5
+    data["ill"] = np.where(ill, kinds, "no")
+    trees = {"ill": Hierarchy.of({"flu": "ill", "pox": "ill", "no": "well"})} if level else {}
+    names = sorted(set(data["ill"]))
+    even = {a: dict.fromkeys(names, 1 / len(names)) for a in names}
+    mask, keys = PRAM | {"matrix": {"ill": even}}, ["sex", "town"]
+    plain = compared(RecordFile(data, trees), mask, keys, ["ill"]).tried[0]
+    data = data.assign(**asked([first, first ^ ill], rng))
+    found = compared(RecordFile(data, trees), mask, keys, ["ill"]).tried[0]
+    assert plain.risks["attribute"] == 0
+    assert "which columns are blank gives" in str(found.said)
+    assert found.risks["attribute"] > 0.05
 
 
 def test_pairs_that_are_not_looked_at_are_in_doubt(monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 import discreet as dc
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.verdict import Verdict
+from discreet.masks.records.file import RecordFile
 from discreet.report.html import html_report
 from maskcases import people
 
@@ -256,7 +257,6 @@ def test_shares_of_what_pram_hides_are_those_of_the_file():
     mask = {"method": "pram", "columns": ["ill"], "keep": 0.6}
     from discreet.decision.compare.sensitive import sensitive_column
     from discreet.masks.records.chain import chained
-    from discreet.masks.records.file import RecordFile
 
     file = RecordFile(data)
     masked = chained([mask]).apply(file, np.random.default_rng(1))
@@ -270,6 +270,23 @@ def test_a_column_that_looks_like_the_number_of_a_household_is_looked_at():
     found = tried(data, {"method": "sample", "share": 0.9}, policy={"masks.limit": 1.0})
     assert found.verdict is Verdict.REVIEW
     assert "code is shared by few records each" in " ".join(found.why())
+
+
+@pytest.mark.parametrize("size", [3, 8])
+@pytest.mark.parametrize("said", ["by the plan", "by the file", "by both", "by nobody"])
+def test_a_file_of_households_is_no_pass(size, said):
+    """Persons are linked by themselves, and what a household tells of its members is not known."""
+    data = person(30 * size).drop(columns="age").assign(code=np.arange(30 * size) // size)
+    file = RecordFile(data, household="code" if said in ("by the file", "by both") else None)
+    plan = {"keys": ["town", "sex"], "seed": 1}
+    plan |= {"household": "code"} if said in ("by the plan", "by both") else {}
+    masks = [{"method": "pram", "columns": ["town"], "keep": 0.1},
+             {"method": "swap", "block": ["town"], "match": ["sex"], "rate": 0.9},
+             {"method": "sample", "share": 0.9}]  # fmt: skip
+    limits = dc.Policy().set(["masks.limit=1"])
+    found = dc.compare(file, plan | {"masks": masks}, limits)
+    assert {mask.verdict for mask in found.choice.masks} == {Verdict.REVIEW}
+    assert found.draw(found.best).verdict is Verdict.REVIEW
 
 
 def test_who_is_blanked_for_a_lack_of_diversity_is_told():

@@ -110,8 +110,11 @@ def _plan(masks: Mapping[str, Any] | str | Path) -> Plan:
 def _file(data: Any, plan: Plan, book: Codebook, reading: Mapping[str, Any]) -> RecordFile:
     """The records, each value in one writing: how it was written is released with it."""
     of: Any = {"household": plan.household, "weight": plan.weight, "known": plan.spoken}
-    given = isinstance(data, RecordFile)
-    file = data if given else read_file(data, codebook=book, **of, **reading)
+    if isinstance(data, RecordFile):
+        household, weight = plan.household or data.household, plan.weight or data.weight
+        file = replace(data, household=household, weight=weight)
+    else:
+        file = read_file(data, codebook=book, **of, **reading)
     return replace(file, data=one_writing(file.data))
 
 

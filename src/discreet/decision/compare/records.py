@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.roles import GROUP
 from discreet.decision.compare.inferred import inferred
 from discreet.decision.compare.nobody import of_nobody
 from discreet.decision.compare.plan import Candidate, Plan
@@ -35,7 +36,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 UNIQUE = 0.5  # share of different values from which a column tells people apart
 HOMES = 10  # different values from which a column may number households
-HOME = 6  # most people of a household, by whom a column looks like its number
+ALIKE = 6  # records with a value of a masked column, up to which it looks like such a number, too
 
 
 def make_file(file: RecordFile, candidate: Candidate, seed: int) -> MaskedFile:
@@ -146,7 +147,8 @@ def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
             whom = "nearly everybody" if there.all() else "nearly all who have it"
             return f"{name} is different for {whom}, and is taken as known to nobody"
         many = len(set(RecordFile(masked.data).labels(name))) > HOMES
-        if many and (alike <= HOME).mean() > UNIQUE:
+        home = ALIKE if name in masked.keys else GROUP
+        if many and (alike <= home).mean() > UNIQUE:
             return (
                 f"{name} is shared by few records each, as the number of a household is, and "
                 "members tell of each other; name the column of households, or leave it out"

@@ -3,8 +3,9 @@
 Education is recoded, and years of schooling are released beside it: whoever knows the one knows
 the other. Columns repeat another if they tell, of the records that the most frequent value gets
 wrong, at least nine in ten right: one column, two together, all together by naive Bayes, or
-numbers of which it is a sum, a product or a ratio. Each record is told by the others alone, so
-that a number that everybody has for himself repeats nothing.
+numbers of which it is a sum, a product or a ratio. Whether columns are blank is a column, too.
+Each record is told by the others alone, so that a number that everybody has for himself repeats
+nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.decision.compare.blanks import known, law, several, unused, with_blanks
 from discreet.decision.compare.column import Column
 from discreet.decision.compare.inferred import guesses
 from discreet.decision.compare.plan import Plan
@@ -73,6 +75,8 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     guarded = [name for name in (*plan.keys, *plan.sensitive) if name in hidden]
     columns = dict(_released(file, masked)) if guarded else {}
     blocks = [(key.name, *key.joint) for key in masked.keys.values() if key.joint]
+    blanks = with_blanks(file, masked, columns, {*plan.keys, file.weight or ""})
+    file, masked = blanks.file, blanks.masked
     keys, sensitive, said = list(plan.keys), list(plan.sensitive), []
     source: dict[str, Labels | Floats] = {}
     released, laws, trees = {}, dict(masked.keys), dict(file.hierarchies)
@@ -80,25 +84,33 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         own = Column.true(file, name)
         along = {one for block in blocks if name in block for one in block} | {name}
         shown = {one: column for one, column in columns.items() if one not in along}
-        for other in [one for one in shown if name in plan.keys and one not in plan.keys]:
-            share = _share(own.codes, _known(file, masked, shown[other]).classes, own.order)
-            if share >= NEARLY and other != file.weight:
+        gaps = {
+            one: it for one, it in blanks.columns.items() if not along.issuperset(blanks.of[one])
+        }
+        for other in [*shown, *gaps] if name in plan.keys else ():
+            column = shown.get(other, gaps.get(other))
+            if column is None or other in (*plan.keys, file.weight):
+                continue
+            share = _share(own.codes, known(file, masked, column).classes, own.order)
+            if share >= NEARLY:
                 said.append(_sentence(other, name, share))
                 keys.append(other)
-                shown.pop(other)
+                shown.pop(other, None)
+                for part in blanks.parts.get(other, ()):
+                    gaps.pop(part, None)
         free = [one for one in shown if one not in plan.keys or one == plan.weight]
         mask = None if name in plan.keys else columns.get(name)  # a key is shown besides
-        told = _summed(own, shown) or _read_or_partly(own, shown, free, mask)
+        told = _summed(own, shown) or _read_or_partly(own, shown, free, gaps, mask)
         for level, group_of in levels_of(file, name) if mask is not None else ():
             coarse, seen = (_grouped(file, one, group_of) for one in (own, mask))
-            if (more := _read_or_partly(coarse, shown, free, seen)) is not None:
-                made = _unused(f"{level} by {more.by}", file, source)
+            if (more := _read_or_partly(coarse, shown, free, gaps, seen)) is not None:
+                made = unused(f"{level} by {more.by}", {*file.data.columns, *source})
                 said.append(_sentence(level, more.by, more.share))
                 source[made], released[made] = more.true, more.seen[masked.rows]
                 sensitive.append(made)
         if told is None:
             continue
-        made = _unused(f"{name} by {told.by}", file, source)
+        made = unused(f"{name} by {told.by}", {*file.data.columns, *source})
         said.append(_sentence(name, told.by, told.share))
         source[made], released[made] = told.true, told.seen[masked.rows]
         if told.law is not None:
@@ -106,14 +118,14 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         (keys if name in plan.keys else sensitive).append(made)
         if name in trees and own.numbers is None:
             trees[made] = trees[name]
-    for other, told in _of_keys(file, masked, plan, columns, hidden):
-        if other in keys:
-            continue
+    taken = {part for one in keys for part in blanks.parts.get(one, (one,))}
+    left = {one: it for one, it in {**columns, **blanks.columns}.items() if one not in taken}
+    for other, told in _of_keys(file, masked, plan, left, hidden):
         said.append(_sentence(other, told.by, told.share))
         if told.law is None:
             keys.append(other)
             continue
-        made = _unused(f"{other} by {told.by}", file, source)
+        made = unused(f"{other} by {told.by}", {*file.data.columns, *source})
         source[made], released[made] = told.true, told.seen[masked.rows]
         laws[made] = replace(told.law, name=made)
         keys.append(made)
@@ -134,13 +146,6 @@ def _grouped(file: RecordFile, column: Column | None, group_of: Mapping[str, str
     return Column.of(file, column.name, np.array([*labels, None], dtype=object)[:-1])
 
 
-def _unused(name: str, file: RecordFile, also: Collection[str]) -> str:
-    """A name that no column has."""
-    while name in file.data.columns or name in also:
-        name += "'"
-    return name
-
-
 def pairs_left_out(file: RecordFile, masked: MaskedFile, plan: Plan) -> int:
     """Pairs of columns that are not looked at for what some of their values tell together."""
     hidden = {name for key in masked.keys.values() for name in (key.name, *key.joint)}
@@ -149,6 +154,8 @@ def pairs_left_out(file: RecordFile, masked: MaskedFile, plan: Plan) -> int:
     columns = [name for name in file.data.columns if name != file.household]
     free = sum(name not in plan.keys for name in columns)
     pairs = free * (free - 1) // 2 + free * (len(columns) - free)
+    if any((file.labels(name) == "").any() for name in columns if name not in plan.keys):
+        pairs += free  # with which columns are blank
     return max(pairs - pairs_looked_at(len(file)), 0)
 
 
@@ -163,11 +170,6 @@ def _released(file: RecordFile, masked: MaskedFile) -> Iterator[tuple[str, Colum
         values = file.data[name].to_numpy(object, copy=True)
         values[masked.rows] = masked.data[name].to_numpy(object)
         yield name, Column.true(file.with_columns(**{name: values}), name)
-
-
-def _known(file: RecordFile, masked: MaskedFile, shown: Column) -> Column:
-    """What who knows a column's true value expects to see of it."""
-    return shown if is_fixed(masked, shown.name) else Column.true(file, shown.name)
 
 
 def _of_keys(
@@ -187,7 +189,7 @@ def _of_keys(
     for name, shown in columns.items():
         if name in keys or name == file.weight:
             continue
-        own = _known(file, masked, shown)
+        own = known(file, masked, shown)
         told = _summed(own, keys) or _read(own, keys, secret) if len(keys) > 1 else None
         if told is not None:
             yield name, replace(told, law=None)
@@ -211,11 +213,18 @@ class _Telling:
 
 
 def _read_or_partly(
-    own: Column, shown: Mapping[str, Column], free: Collection[str], mask: Column | None
+    own: Column,
+    shown: Mapping[str, Column],
+    free: Collection[str],
+    gaps: Mapping[str, Column],
+    mask: Column | None,
 ) -> _Telling | None:
     """Nearly all of a column, or some of its values."""
     told = _read(own, shown, free) or _by_all(own, shown, free)
-    return told or _partly(own, [shown[one] for one in free], shown, mask)
+    if told is None and gaps:
+        every = next(iter(gaps))
+        told = _read(own, {**shown, every: gaps[every]}, [every]) or _by_all(own, gaps, gaps)
+    return told or _partly(own, [shown[one] for one in free], shown, gaps, mask)
 
 
 def _read(own: Column, shown: Mapping[str, Column], free: Collection[str]) -> _Telling | None:
@@ -266,12 +275,17 @@ def _nearest(own: Column, a: Column, b: Column) -> _Telling | None:
 
 
 def _partly(
-    own: Column, free: list[Column], shown: Mapping[str, Column], masked: Column | None
+    own: Column,
+    free: list[Column],
+    shown: Mapping[str, Column],
+    gaps: Mapping[str, Column],
+    masked: Column | None,
 ) -> _Telling | None:
     """From values of one column or two that tell, though others do not: of the others is known
     what the mask shows.
     """
-    some = some_told(own.classes, free, [*shown.values()])
+    blank = [*gaps.values()]
+    some = some_told(own.classes, free, [*shown.values(), *blank[:1]], blank)
     if some is None:
         return None
     if masked is None:
@@ -289,12 +303,8 @@ def _partly(
 
 def _by_law(name: str, some: SomeTold, true: Ints, seen: Ints) -> _Telling:
     """A key by the classes of what is told and of what is seen, as often as these meet."""
-    import pandas as pd
-
     names = [np.where(one < 0, "?", one.astype(str)).astype(object) for one in (true, seen)]
-    often = pd.crosstab(*names, normalize="index")
-    law = Key(name, Kind.CATEGORY, matrix=often.to_dict("index"))
-    return _Telling(some.by, some.share, names[0], names[1], law)
+    return _Telling(some.by, some.share, names[0], names[1], law(name, *names))
 
 
 def _by_all(own: Column, shown: Mapping[str, Column], names: Collection[str]) -> _Telling | None:
@@ -317,7 +327,7 @@ def _by_all(own: Column, shown: Mapping[str, Column], names: Collection[str]) ->
         return None
     names = np.full(size, "", object)
     names[own.classes[there]] = own.labels[there]
-    by = " and ".join(one.name for one in free[:3]) + " and others" * (len(free) > 3)
+    by = several(one.name for one in free)
     return _Telling(by, (right - base) / (1 - base), own.labels, names[guessed])
 
 

@@ -45,8 +45,11 @@ def pairs_looked_at(records: int) -> int:
     return WORK // min(records, LOOKED)
 
 
-def some_told(truth: Ints, free: Sequence[Column], beside: Sequence[Column]) -> SomeTold | None:
-    """What values of the `free` columns tell of classes, alone or with one of those `beside`.
+def some_told(
+    truth: Ints, free: Sequence[Column], beside: Sequence[Column], alone: Sequence[Column] = ()
+) -> SomeTold | None:
+    """What values of the `free` columns tell of classes, alone or with one of those `beside`; and
+    what others tell that are looked at `alone`.
 
     >>> import pandas as pd
     >>> from discreet.masks.records.file import RecordFile
@@ -59,7 +62,7 @@ def some_told(truth: Ints, free: Sequence[Column], beside: Sequence[Column]) -> 
         (a, b) for a in free for b in beside if a is not b and (b not in free or a.name < b.name)
     ][: pairs_looked_at(len(truth))]
     every = tuple(one for one in free if one.codes.max(initial=0) < TEXTS)
-    for looks in ([(one,) for one in free], pairs, [every] if len(every) > 2 else []):
+    for looks in ([(one,) for one in (*free, *alone)], pairs, [every] if len(every) > 2 else []):
         for columns in looks:
             many = 1 if looks is not pairs else len(pairs)
             told = _told(truth, columns, many)
