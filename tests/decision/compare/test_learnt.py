@@ -289,6 +289,21 @@ def test_a_file_of_households_is_no_pass(size, said):
     assert found.draw(found.best).verdict is Verdict.REVIEW
 
 
+def test_a_codebook_is_read_for_record_files_too():
+    """Missing codes and levels of the codebook count, however the records are given."""
+    data = person(300).assign(code=np.arange(300) % 7)
+    levels = dict.fromkeys("012345", "some")
+    book = dc.Codebook.of(
+        {"code": {"role": "sensitive", "hierarchy": levels}}, missing_values=["6"]
+    )
+    plan = {"keys": ["town", "sex"], "seed": 1, "masks": [{"method": "sample", "share": 0.9}]}
+    by_frame, by_file, plain = (
+        dc.compare(one, plan, codebook=said).tried[0].to_json()
+        for one, said in ((data, book), (RecordFile(data), book), (RecordFile(data), None))
+    )
+    assert by_frame == by_file != plain
+
+
 def test_who_is_blanked_for_a_lack_of_diversity_is_told():
     """All of two small towns have one value each: that is why they are blanked."""
     rng = np.random.default_rng(7)

@@ -109,12 +109,15 @@ def _plan(masks: Mapping[str, Any] | str | Path) -> Plan:
 
 def _file(data: Any, plan: Plan, book: Codebook, reading: Mapping[str, Any]) -> RecordFile:
     """The records, each value in one writing: how it was written is released with it."""
-    of: Any = {"household": plan.household, "weight": plan.weight, "known": plan.spoken}
-    if isinstance(data, RecordFile):
-        household, weight = plan.household or data.household, plan.weight or data.weight
-        file = replace(data, household=household, weight=weight)
+    of: Any = {"household": plan.household, "weight": plan.weight}
+    if not isinstance(data, RecordFile):
+        file = read_file(data, codebook=book, known=plan.spoken, **of, **reading)
     else:
-        file = read_file(data, codebook=book, **of, **reading)
+        of = {"household": of["household"] or data.household, "weight": of["weight"] or data.weight}
+        file = replace(data, **of)
+        if book.entries or book.missing_values:
+            read = read_file(data.data, codebook=book, known=plan.spoken, **of, **reading)
+            file = replace(read, hierarchies={**read.hierarchies, **data.hierarchies})
     return replace(file, data=one_writing(file.data))
 
 
