@@ -109,3 +109,25 @@ def test_wrong_options(options, said):
         Noise(**{"columns": ("a", "b"), **options}).apply(
             RecordFile(data), np.random.default_rng(1)
         )
+
+
+@pytest.mark.parametrize(("kind", "spread"), [("independent", 4000.0), ("multiplicative", 2.0)])
+def test_the_last_digits_tell_nothing(kind, spread):
+    """Of a sum or a factor in floating point they tell which of two numbers it can be of."""
+    rng = np.random.default_rng(5)
+    pay = rng.choice([700, 1700], 20_000)
+    file = RecordFile(pd.DataFrame({"pay": pay}))
+    x = Noise("pay", spread=(spread,), kind=kind).apply(file, rng).data["pay"].to_numpy()
+
+    def can_be(y):
+        if kind == "multiplicative":
+            factor = x / y
+            near = [np.nextafter(factor, 0), factor, np.nextafter(factor, np.inf)]
+            return np.any([y * one == x for one in near], 0)
+        noise = np.abs(x - y)
+        return (np.abs(x) >= noise) | (np.remainder(x, np.spacing(noise)) == 0)
+
+    low, high = can_be(700), can_be(1700)
+    told = low != high
+    assert told.sum() > 500
+    assert (np.where(low, 700, 1700) == pay)[told].mean() < 0.6
