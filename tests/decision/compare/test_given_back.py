@@ -445,3 +445,54 @@ def test_pairs_that_are_not_looked_at_are_in_doubt(monkeypatch):
     found = compared(data, PRAM, ["sex", "town"], ["ill"])
     assert found.verdict == dc.Verdict.REVIEW
     assert "17 pairs of columns were not looked at" in found.tried[0].doubt
+
+
+def towns(many=600):
+    rng = np.random.default_rng(1)
+    town, sex = rng.choice([*"abcdefghijkl"], many), rng.choice(["f", "m"], many)
+    even = {one: dict.fromkeys("abcdefghijkl", 1 / 12) for one in "abcdefghijkl"}
+    mask = {"method": "pram", "columns": ["town"], "matrix": {"town": even}}
+    return pd.DataFrame({"town": town, "sex": sex, "age": rng.integers(0, 70, many)}), mask, rng
+
+
+@pytest.mark.parametrize("region", ["by three regions", "as it comes", "raked"])
+def test_a_weight_that_follows_from_a_masked_key_is_known_with_it(region):
+    data, mask, rng = towns()
+    place = data["town"].map("abcdefghijkl".index)
+    if region == "by three regions":
+        data["w"] = (place % 3).map([3.5, 7.25, 11.0].__getitem__)
+    elif region == "as it comes":
+        data["w"] = rng.choice([3.5, 7.25, 11.0], len(data))
+    else:
+        data["w"] = (1 + place) ** 0.3 * (1 + data["age"]) ** 0.2 * (1 + (data["sex"] == "f"))
+    content = {"keys": ["town", "sex", "age"], "weight": "w", "seed": 1, "masks": [mask]}
+    found = dc.compare(data, content, dc.Policy().set(["masks.limit=0.1"]), records=True)
+    assert (found.verdict == dc.Verdict.PASS) == (region == "as it comes")
+    assert (found.tried[0].risks["identified"] > 0.1) == (region != "as it comes")
+    assert ("factors of the keys" in str(found.tried[0].doubt)) == (region != "as it comes")
+
+
+def test_weights_that_a_sample_divides_are_known_as_they_were():
+    """As what nobody should learn, and as a key."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"id": np.arange(300) // 2, "w": rng.choice([1.0, 2.0], 300)})
+    content = {"keys": ["id"], "sensitive": ["w"], "weight": "w", "seed": 1}
+    content["masks"] = [{"method": "sample", "share": 0.9}]
+    found = dc.compare(data, content, records=True).tried[0]
+    assert found.risks["attribute"] > 0.4
+    assert found.inferred["w"]["released"] > 0.7
+    content |= {"keys": ["id", "w"], "sensitive": ["id"]}
+    assert dc.compare(data, content, records=True).tried[0].risks["identified"] > 0.6
+
+
+def test_a_key_that_is_told_wrongly_now_and_then_is_judged():
+    """Places tell the town but for some near its edge."""
+    rng = np.random.default_rng(3)
+    x, y = rng.random((2, 600))
+    data, mask, _ = towns()
+    data["town"] = (np.floor(x * 4) * 3 + np.floor(y * 3)).astype(int)
+    data["town"] = data["town"].map("abcdefghijkl".__getitem__)
+    data["east"], data["north"] = (x * 200).astype(int), (y * 200).astype(int)
+    found = compared(data, mask, ["town", "sex", "age"])
+    assert "east and north gives" in str(found.tried[0].said)
+    assert found.tried[0].risks["identified"] > 0.5

@@ -12,7 +12,8 @@ from discreet.data.roles import GROUP
 from discreet.decision.compare.inferred import inferred
 from discreet.decision.compare.nobody import of_nobody
 from discreet.decision.compare.plan import Candidate, Plan
-from discreet.decision.compare.repeats import pairs_left_out, repeats
+from discreet.decision.compare.raked import raked
+from discreet.decision.compare.repeats import hidden_by, pairs_left_out, repeats
 from discreet.decision.compare.sensitive import (
     are_numbers,
     became,
@@ -109,7 +110,7 @@ def _inferred(
     for name in plan.sensitive:
         if name in plan.keys:
             continue
-        for column in with_levels(file, masked, name, plan.keys):
+        for column in with_levels(file, _weighed_as_before(file, masked), name, plan.keys):
             one = inferred(file, masked, plan.keys, column)
             if one is not None:
                 told = float(found.told[column.name].mean())
@@ -134,6 +135,8 @@ def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
         )
     if file.weight is not None and (strata := _strata_told(masked)):
         return f"weights are divided by the fraction of each {strata}, and tell it though masked"
+    if (masked.rows >= 0).all() and raked(file, plan, hidden_by(masked)):
+        return f"{file.weight} is a product of factors of the keys, and tells those that are masked"
     spoken = (*plan.keys, *plan.sensitive, file.weight)
     for name in masked.data.columns if len(masked) > 1 else ():
         if name in spoken:
@@ -158,7 +161,7 @@ def _doubt(file: RecordFile, masked: MaskedFile, plan: Plan) -> str | None:
 
 def _strata_told(masked: MaskedFile) -> str | None:
     """A column by whose values a sample was drawn, and that a later step has masked."""
-    hidden = {name for key in masked.keys.values() for name in (key.name, *key.joint)}
+    hidden = hidden_by(masked)
     steps = masked.parameters.get("steps", ())
     return next((s["strata"] for s in steps[:-1] if s.get("strata") in hidden), None)
 
@@ -234,12 +237,21 @@ def attack(
 
     A sensitive column that is also a key is known already, and counts as a key alone.
     """
+    masked = _weighed_as_before(file, masked)
     plain, more = _attack(file, masked, plan, act), repeats(file, masked, plan)
     if (open_one := masked.unblanked()) is not None:
         plain = plain.telling(_attack(file, open_one, plan, act))
     if more is None:
         return plain, ()
     return plain.worse(_attack(more.file, more.masked, more.plan, act)), more.said
+
+
+def _weighed_as_before(file: RecordFile, masked: MaskedFile) -> MaskedFile:
+    """Who knows a mask knows by what fraction it has divided the weights."""
+    if file.weight not in masked.data.columns or (masked.rows < 0).any():
+        return masked
+    weights = file.data[file.weight].to_numpy()[masked.rows]
+    return replace(masked, data=masked.data.assign(**{str(file.weight): weights}))
 
 
 def _attack(file: RecordFile, masked: MaskedFile, plan: Plan, act: float) -> Disclosed:

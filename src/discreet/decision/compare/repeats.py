@@ -71,7 +71,7 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     """
     if (masked.rows < 0).any():
         return None
-    hidden = {name for key in masked.keys.values() for name in (key.name, *key.joint)}
+    hidden = hidden_by(masked)
     guarded = [name for name in (*plan.keys, *plan.sensitive) if name in hidden]
     columns = dict(_released(file, masked)) if guarded else {}
     blocks = [(key.name, *key.joint) for key in masked.keys.values() if key.joint]
@@ -89,7 +89,7 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
         }
         for other in [*shown, *gaps] if name in plan.keys else ():
             column = shown.get(other, gaps.get(other))
-            if column is None or other in (*plan.keys, file.weight):
+            if column is None or other in plan.keys:
                 continue
             share = _share(own.codes, known(file, masked, column).classes, own.order)
             if share >= NEARLY:
@@ -110,13 +110,15 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
                 sensitive.append(made)
         if told is None:
             continue
+        if name in plan.keys:
+            told = _as_often_right(own, told)
         made = unused(f"{name} by {told.by}", {*file.data.columns, *source})
         said.append(_sentence(name, told.by, told.share))
         source[made], released[made] = told.true, told.seen[masked.rows]
         if told.law is not None:
             laws[made] = replace(told.law, name=made)
         (keys if name in plan.keys else sensitive).append(made)
-        if name in trees and own.numbers is None:
+        if name in trees and own.numbers is None and told.law is None:
             trees[made] = trees[name]
     taken = {part for one in keys for part in blanks.parts.get(one, (one,))}
     left = {one: it for one, it in {**columns, **blanks.columns}.items() if one not in taken}
@@ -139,6 +141,11 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     )
 
 
+def hidden_by(masked: MaskedFile) -> set[str]:
+    """Columns that a mask has changed."""
+    return {name for key in masked.keys.values() for name in (key.name, *key.joint)}
+
+
 def _grouped(file: RecordFile, column: Column | None, group_of: Mapping[str, str]) -> Column:
     """A column with its values in groups."""
     assert column is not None
@@ -148,7 +155,7 @@ def _grouped(file: RecordFile, column: Column | None, group_of: Mapping[str, str
 
 def pairs_left_out(file: RecordFile, masked: MaskedFile, plan: Plan) -> int:
     """Pairs of columns that are not looked at for what some of their values tell together."""
-    hidden = {name for key in masked.keys.values() for name in (key.name, *key.joint)}
+    hidden = hidden_by(masked)
     if (masked.rows < 0).any() or not hidden & {*plan.keys, *plan.sensitive}:
         return 0
     columns = [name for name in file.data.columns if name != file.household]
@@ -187,7 +194,7 @@ def _of_keys(
     if not secret:
         return
     for name, shown in columns.items():
-        if name in keys or name == file.weight:
+        if name in keys:
             continue
         own = known(file, masked, shown)
         told = _summed(own, keys) or _read(own, keys, secret) if len(keys) > 1 else None
@@ -301,7 +308,19 @@ def _partly(
     )
 
 
-def _by_law(name: str, some: SomeTold, true: Ints, seen: Ints) -> _Telling:
+def _as_often_right(own: Column, told: _Telling) -> _Telling:
+    """What is told of a key, of which some is wrong: its classes, as often as they are right."""
+    if told.law is not None or np.array_equal(told.true, told.seen):
+        return told
+    if own.numbers is not None:
+        seen = tenths(own.numbers, np.asarray(told.seen, np.float64))
+    else:
+        place = dict(zip(own.labels, own.classes, strict=True))
+        seen = np.array([place[one] for one in told.seen])
+    return _by_law(own.name, told, own.classes, seen)
+
+
+def _by_law(name: str, some: SomeTold | _Telling, true: Ints, seen: Ints) -> _Telling:
     """A key by the classes of what is told and of what is seen, as often as these meet."""
     names = [np.where(one < 0, "?", one.astype(str)).astype(object) for one in (true, seen)]
     return _Telling(some.by, some.share, names[0], names[1], law(name, *names))
