@@ -357,3 +357,23 @@ def test_levels_of_codes_that_are_numbers():
     policy = dc.Policy().set(["masks.act=0.9"])
     found = dc.compare(data, plan, policy, records=True, codebook=book).tried[0]
     assert found.risks["attribute"] > 0.15
+
+
+@pytest.mark.parametrize("mask", ["none", "pram"])
+def test_what_follows_from_a_sensitive_column_is_as_sensitive(mask):
+    """All of one town have an illness of one chapter, of three kinds; then of any chapter."""
+    rng = np.random.default_rng(1)
+    kinds = {"cancer": "xyz", "heart": "uvw", "other": "rst"}
+    town = rng.choice([*"abcdefgh"], 800)
+    anything = rng.choice([*kinds], 800)
+    even = dict.fromkeys("xyzuvwrst", 1 / 9)
+    hidden = {"method": "pram", "columns": ["ill"], "matrix": {"ill": dict.fromkeys(even, even)}}
+    for chapter, told in ((np.where(town == "a", "cancer", anything), True), (anything, False)):
+        data = pd.DataFrame({"town": town, "chapter": chapter})
+        data["ill"] = [rng.choice([*kinds[one]]) for one in chapter]
+        content = {"keys": ["town"], "sensitive": ["ill"], "seed": 1}
+        content["masks"] = [{"method": "sample", "share": 1.0} if mask == "none" else hidden]
+        found = dc.compare(data, content, dc.Policy().set(["masks.limit=0.05"]), records=True)
+        assert (found.tried[0].risks["attribute"] > 0.1) is told
+        assert (found.verdict == dc.Verdict.FAIL) is told
+        assert "chapter follows from ill" in str(found.tried[0].said)

@@ -13,7 +13,7 @@ from discreet.decision.compare.inferred import inferred
 from discreet.decision.compare.nobody import of_nobody
 from discreet.decision.compare.plan import Candidate, Plan
 from discreet.decision.compare.raked import raked
-from discreet.decision.compare.repeats import hidden_by, pairs_left_out, repeats
+from discreet.decision.compare.repeats import following, hidden_by, pairs_left_out, repeats
 from discreet.decision.compare.sensitive import (
     are_numbers,
     became,
@@ -235,15 +235,19 @@ def attack(
     columns he uses besides, because they give a masked one back. Where records are blanked for
     what a sensitive column has, he works out which ones: who of a class is told the same.
 
-    A sensitive column that is also a key is known already, and counts as a key alone.
+    A sensitive column that is also a key is known already, and counts as a key alone. What follows
+    from a sensitive column is as sensitive.
     """
     masked = _weighed_as_before(file, masked)
+    with_these = following(file, masked, plan)
+    plan = replace(plan, sensitive=(*plan.sensitive, *with_these))
+    alike = tuple(f"{a} follows from {b}, and is as sensitive." for a, b in with_these.items())
     plain, more = _attack(file, masked, plan, act), repeats(file, masked, plan)
     if (open_one := masked.unblanked()) is not None:
         plain = plain.telling(_attack(file, open_one, plan, act))
     if more is None:
-        return plain, ()
-    return plain.worse(_attack(more.file, more.masked, more.plan, act)), more.said
+        return plain, alike
+    return plain.worse(_attack(more.file, more.masked, more.plan, act)), (*alike, *more.said)
 
 
 def _weighed_as_before(file: RecordFile, masked: MaskedFile) -> MaskedFile:

@@ -141,6 +141,29 @@ def repeats(file: RecordFile, masked: MaskedFile, plan: Plan) -> Repeats | None:
     )
 
 
+def following(file: RecordFile, masked: MaskedFile, plan: Plan) -> dict[str, str]:
+    """Released columns that follow from a sensitive one, such as the chapter of an illness, and
+    from which: who has a kind of cancer in secret has cancer in secret.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"ill": ["lung", "skin", "flu", "cold"] * 9, "sex": [*"fffmmm"] * 6})
+    >>> file = RecordFile(people.assign(chapter=["cancer", "cancer", "other", "other"] * 9))
+    >>> masked = MaskedFile(file.data, np.arange(36))
+    >>> plan = Plan.of({"keys": ["sex"], "sensitive": ["ill"], "masks": [{"method": "sample"}]})
+    >>> following(file, masked, plan)
+    {'chapter': 'ill'}
+    """
+    secret = [Column.true(file, name) for name in plan.sensitive if name not in plan.keys]
+    spoken = {*plan.keys, *plan.sensitive, file.household, file.weight}
+    found: dict[str, str] = {}
+    for name in [one for one in map(str, masked.data.columns) if secret and one not in spoken]:
+        classes = Column.true(file, name).classes
+        for own in secret:
+            if _share(own.codes, classes, own.order) >= NEARLY:
+                found.setdefault(name, own.name)
+    return found
+
+
 def hidden_by(masked: MaskedFile) -> set[str]:
     """Columns that a mask has changed."""
     return {name for key in masked.keys.values() for name in (key.name, *key.joint)}
