@@ -102,7 +102,7 @@ def encode(
         raise DataError(
             f"every value of column {name!r} of {where} is missing; leave the column out."
         )
-    _check_hierarchy(name, known, entry)
+    check_hierarchy(name, known, entry)
     codes_of = {category: code for code, category in enumerate(known)}
     kind = np.min_scalar_type(len(known) - 1)
     codes = np.array([codes_of.get(text, 0) for text in labels], kind)[index]
@@ -203,7 +203,7 @@ def _check_listed(name: str, labels: list[str], entry: Entry, where: str) -> Non
         )
 
 
-def _check_hierarchy(name: str, known: list[str], entry: Entry) -> None:
+def check_hierarchy(name: str, known: Sequence[str], entry: Entry) -> None:
     """A hierarchy names categories, and writes each name in one way.
 
     A code that is neither a category nor a parent may be one of those that nobody has here; but not

@@ -66,6 +66,22 @@ class Hierarchy(Shown):
             raise CodebookError(f"the hierarchy {shown} needs the columns code and parent.")
         return cls.of([(row["code"], row["parent"]) for row in rows if row["parent"]])
 
+    def of_codes(self, named: Iterable[tuple[str, str]]) -> Hierarchy:
+        """The same for codes, each beside the category that it stands for.
+
+        >>> Hierarchy.of({"lung": "cancer", "skin": "cancer"}).of_codes([("1", "lung")])
+        Hierarchy(pairs=(('1', 'cancer'),))
+        """
+        above, named = dict(self.pairs), list(named)
+        groups = {*above.values()}
+        if odd := sorted(code for code, text in named if code != text and code in groups):
+            raise CodebookError(
+                f"{odd[0]!r} is a code and a group of the hierarchy; name the group otherwise."
+            )
+        own = [(code, above[text]) for code, text in named if text in above]
+        between = [(code, parent) for code, parent in self.pairs if code in groups]
+        return Hierarchy.of(list(dict.fromkeys([*between, *own])))
+
     def levels(self, categories: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         """Ever coarser groupings of `categories`, finest first, down to two groups."""
         parents = dict(self.pairs)

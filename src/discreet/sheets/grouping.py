@@ -104,8 +104,9 @@ class Grouping(Shown):
         return tuple(line.label for line in self.lines)
 
     @cached_property
-    def by_label(self) -> dict[str, Line]:
-        return {line.label: line for line in self.lines}
+    def places(self) -> dict[str, int]:
+        """Of every line, by its label."""
+        return {label: place for place, label in enumerate(self.labels)}
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -57,7 +57,7 @@ def line_of(every: Grouping, label: str) -> Line | None:
     >>> [sorted(line_of(age, name).codes) for name in ("18", "All", "18 and over")]
     [[1], [0, 1, 2], [1, 2]]
     """
-    found = every.by_label.get(label)
+    found = every.lines[every.places[label]] if label in every.places else None
     if found is None and is_total(label):
         found = Line(label, frozenset(range(every.variable.size)))
     if found is None and (codes := _between(every.variable, label)):

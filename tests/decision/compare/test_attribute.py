@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import discreet as dc
+from discreet.data.codebook import Codebook, Entry
 from discreet.data.hierarchy import Hierarchy
 from discreet.decision.compare.plan import Plan
 from discreet.decision.compare.records import attack
@@ -377,3 +378,35 @@ def test_what_follows_from_a_sensitive_column_is_as_sensitive(mask):
         assert (found.tried[0].risks["attribute"] > 0.1) is told
         assert (found.verdict == dc.Verdict.FAIL) is told
         assert "chapter follows from ill" in str(found.tried[0].said)
+
+
+@pytest.mark.parametrize("write", ["labels", "+{}", "{}e0", "mixed", "{:02d}"])
+def test_a_hierarchy_is_used_however_its_codes_are_written(write):
+    """All of one town have cancer, of three kinds: by labels of codes, and by codes as written."""
+    rng = np.random.default_rng(1)
+    town = rng.choice([*"abcdefgh"], 800)
+    ill = np.where(town == "a", rng.integers(1, 4, 800), rng.integers(1, 10, 800))
+    labels = {}
+    if write == "mixed":
+        codes = {k: f"{k}.0" if k % 2 else str(k) for k in range(1, 10)}
+    else:
+        codes = {k: str(k) if write == "labels" else write.format(k) for k in range(1, 10)}
+    if write == "labels":
+        labels = {codes[k]: "uvwxyzrst"[k - 1] for k in codes}
+    groups = {labels.get(codes[k], codes[k]): "cancer" if k < 4 else "other" for k in range(1, 10)}
+    data = pd.DataFrame({"town": town, "ill": [codes[k] for k in ill]})
+    book = Codebook({"ill": Entry(labels=labels, hierarchy=Hierarchy.of(groups))})
+    content = {"keys": ["town"], "sensitive": ["ill"], "seed": 1}
+    content["masks"] = [{"method": "sample", "share": 1.0}]
+    found = dc.compare(data, content, codebook=book, records=True).tried[0]
+    assert "ill (level 1)" in found.inferred
+    assert found.risks["attribute"] > 0.1
+
+
+def test_a_hierarchy_that_names_no_category_is_refused():
+    data = pd.DataFrame({"town": [*"aabb"] * 9, "ill": ["01", "02", "03", "04"] * 9})
+    tree = Hierarchy.of({"1": "cancer", "2": "cancer", "3": "other", "4": "other"})
+    book = Codebook({"ill": Entry(hierarchy=tree)})
+    content = {"keys": ["town"], "sensitive": ["ill"], "masks": [{"method": "sample", "share": 1}]}
+    with pytest.raises(dc.DisclosureError, match="names none of its categories"):
+        dc.compare(data, content, codebook=book, records=True)

@@ -28,7 +28,7 @@ from discreet.decision.law.assess import Provenance, file_hash, stamped
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, DisclosureError, FormulaError, OptionError
 from discreet.look.progress import track
-from discreet.masks.records.file import RecordFile, one_writing
+from discreet.masks.records.file import RecordFile, written_once
 from discreet.masks.records.reading import read_file
 from discreet.table.load import load
 from discreet.table.table import Table
@@ -118,7 +118,7 @@ def _file(data: Any, plan: Plan, book: Codebook, reading: Mapping[str, Any]) -> 
         if book.entries or book.missing_values:
             read = read_file(data.data, codebook=book, known=plan.spoken, **of, **reading)
             file = replace(read, hierarchies={**read.hierarchies, **data.hierarchies})
-    return replace(file, data=one_writing(file.data))
+    return written_once(file)
 
 
 def _known(plan: Plan, book: Codebook, file: RecordFile) -> Plan:

@@ -113,6 +113,23 @@ class RecordFile(Unpublished):
         return replace(self, data=data)
 
 
+def written_once(file: RecordFile) -> RecordFile:
+    """The file with each value in one writing, in its hierarchies too.
+
+    >>> import pandas as pd
+    >>> tree = Hierarchy.of({"+1": "cancer", "+2": "cancer"})
+    >>> file = RecordFile(pd.DataFrame({"ill": ["+1", "+2", "+3"]}), {"ill": tree})
+    >>> written_once(file).hierarchies["ill"].pairs
+    (('1', 'cancer'), ('2', 'cancer'))
+    """
+    found = RecordFile(one_writing(file.data))
+    trees = {
+        name: tree.of_codes(zip(found.labels(name), file.labels(name), strict=True))
+        for name, tree in file.hierarchies.items()
+    }
+    return replace(file, data=found.data, hierarchies=trees)
+
+
 def one_writing(data: pd.DataFrame) -> pd.DataFrame:
     """The frame with each value written in one way, as it is looked at: 31 and 31.0, a word with a
     blank behind it, an empty text and none at all, 0 and -0 are told apart by readers of a file.

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
-from discreet.data.codebook import MISSING, Missing
+from discreet.data.codebook import MISSING, Codebook, Missing
 from discreet.data.count import count_records
-from discreet.data.encode import called, check_alike
+from discreet.data.encode import called, check_alike, check_hierarchy
+from discreet.data.frames import label
+from discreet.data.hierarchy import Hierarchy
 from discreet.data.reading import PEOPLE, How, Reading
 from discreet.data.roles import check_released
 from discreet.data.source import engine_errors
@@ -71,8 +73,20 @@ def read_file(
         cells = count_records(source, tied, replace(book, missing=Missing.CATEGORY))
         check_nestings(cells.variables, cells.codes, cells.counts, book)
     hierarchies = {
-        name: entry.hierarchy
+        name: _of_codes(name, frame[name].unique().tolist(), book, source.name)
         for name, entry in book.entries.items()
         if entry.hierarchy is not None and name in chosen
     }
     return RecordFile(frame, hierarchies, household, weight)
+
+
+def _of_codes(name: str, values: Sequence[Any], book: Codebook, where: str) -> Hierarchy:
+    """The hierarchy of a column for the codes that stand in the file, where the codebook's is one
+    of their labels.
+    """
+    entry = book.entry(name)
+    assert entry.hierarchy is not None
+    texts = called(name, values, book, where)
+    named = {label(v): t for v, t in zip(values, texts, strict=True) if t != MISSING}
+    check_hierarchy(name, list(named.values()), entry)
+    return entry.hierarchy.of_codes(named.items())
