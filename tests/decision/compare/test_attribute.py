@@ -372,6 +372,7 @@ def test_what_follows_from_a_sensitive_column_is_as_sensitive(mask):
     for chapter, told in ((np.where(town == "a", "cancer", anything), True), (anything, False)):
         data = pd.DataFrame({"town": town, "chapter": chapter})
         data["ill"] = [rng.choice([*kinds[one]]) for one in chapter]
+        data.loc[rng.random(800) < 0.3, "ill"] = None  # who did not say which
         content = {"keys": ["town"], "sensitive": ["ill"], "seed": 1}
         content["masks"] = [{"method": "sample", "share": 1.0} if mask == "none" else hidden]
         found = dc.compare(data, content, dc.Policy().set(["masks.limit=0.05"]), records=True)

@@ -159,7 +159,8 @@ def following(file: RecordFile, masked: MaskedFile, plan: Plan) -> dict[str, str
     for name in [one for one in map(str, masked.data.columns) if secret and one not in spoken]:
         classes = Column.true(file, name).classes
         for own in secret:
-            if _share(own.codes, classes, own.order) >= NEARLY:
+            known = np.where(own.classes < 0, -1, classes)
+            if _share(own.codes, known, own.order) >= NEARLY:
                 found.setdefault(name, own.name)
     return found
 
