@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from discreet.data.codebook import Codebook
-from discreet.errors import CodebookError, WrongKind
+from discreet.errors import CodebookError, DataError, WrongKind
 from discreet.masks.records.reading import read_file
 
 PEOPLE = pd.DataFrame({"town": ["A", "B", "?", "A"] * 5, "pay": [10.5, -9, 11, 12.5] * 5})
@@ -29,3 +29,10 @@ def test_a_code_that_is_called_a_total_stops():
         read_file(PEOPLE, codebook=book)
     kept = read_file(PEOPLE, codebook=book, totals="keep")
     assert kept.labels("town").tolist() == ["A", "B", "", "A"] * 5
+
+
+def test_lists_in_a_column_are_told():
+    frame = pd.DataFrame({"town": [*"abab"], "drugs": [["x"], ["x", "y"], [], ["y"]]})
+    with pytest.raises(DataError, match="'drugs' of the frame holds lists"):
+        read_file(frame, records=True)
+    assert len(read_file(frame, records=True, without=["drugs"])) == 4

@@ -57,7 +57,7 @@ def read_file(
     check_released(source, kept, accepted={*spoken, *aside, *([weight] if weight else [])})
     with engine_errors(source.name):
         frame = source.records.select(*chosen).to_pandas()
-    known_values = {name: frame[name].unique().tolist() for name in kept}
+    known_values = {name: _different(frame[name], source.name) for name in kept}
     check_totals(known_values.items(), said.totals, source.name, book)
     for name, values in known_values.items():
         if book.missing_values or book.entry(name).labels:
@@ -78,6 +78,17 @@ def read_file(
         if entry.hierarchy is not None and name in chosen
     }
     return RecordFile(frame, hierarchies, household, weight)
+
+
+def _different(column: Any, where: str) -> list[Any]:
+    """Each value of a column once."""
+    try:
+        return list(column.unique().tolist())
+    except TypeError:
+        raise DataError(
+            f"{column.name!r} of {where} holds lists or several values in one; make it text, or "
+            f"leave it out with --without {column.name}."
+        ) from None
 
 
 def _of_codes(name: str, values: Sequence[Any], book: Codebook, where: str) -> Hierarchy:
