@@ -227,6 +227,28 @@ def test_sums_that_are_out_are_judged_with_their_owners(tmp_path):
     assert again["verdict"] in ("PASS", "REVIEW")
 
 
+@pytest.mark.parametrize("said", ["", 'holding = "Town"\n'])
+def test_a_list_that_forgets_the_owners_of_what_is_out_is_refused(tmp_path, said):
+    """What May hid for an owner would be judged as if nobody had two cells of a row."""
+    text = '[[tables]]\nname = "m"\nvariables = "Town"\nvalue = "Income"\n'
+    owned = 'holding = "Owner"\n'
+    (tmp_path / "may.toml").write_text(text + owned, encoding="utf-8")
+    (tmp_path / "june.toml").write_text(text.replace("Town", "Town*Sex") + said, encoding="utf-8")
+    run("mask", *COMMON, "--tables", "may.toml", "--out", "may", code=0)
+    for command in ("assess", "mask"):
+        words = (command, *COMMON, "--released", "may", "--tables")
+        refused = run(*words, "june.toml", code=2)
+        assert "say holding = 'Owner' in the list" in refused.output
+        assert run(*words, "may.toml").exit_code in (0, 1)
+    run("mask", *COMMON, "--tables", "june.toml", "--out", "old", "--force")
+    run("assess", *COMMON, "--tables", "june.toml", "--released", "old", code=1)
+    (tmp_path / "counts.txt").write_text("Town\n", encoding="utf-8")
+    words = ("assess", *COMMON, "--tables", "counts.txt")
+    both = [document(*words, "--released", a, "--released", b) for a, b in (
+        ("may", "old"), ("old", "may"))] if not said else []  # fmt: skip
+    assert len({one["verdict"] for one in both}) == bool(both)
+
+
 def test_a_perturbed_table_never_keeps_what_a_gap_hides(tmp_path):
     """Town*Sex is out with gaps: its margin is not public, and is no margin to keep."""
     run("mask", *COMMON, "--release", "Town*Sex", "--out", "year", code=0)

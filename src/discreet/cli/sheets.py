@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.decision.batch.unsafe import UnsafeCells
     from discreet.decision.law.policy import Policy
     from discreet.sheets.records import Floats, Records
-    from discreet.sheets.sheet import Sheet
+    from discreet.sheets.sheet import Measure, Sheet
 
 MEASURE = ("value", "weight", "holding", "shadow", "request")
 
@@ -124,6 +124,11 @@ def read_office(
             noted=noted,
             measures=[m for one in manifests for m in measures_of(one)],
         )
+    # the list says who is behind a sum, or else the release that says most of it
+    before = sorted(
+        (m for one in manifests for m in measures_of(one)), key=lambda m: -len(m.columns)
+    )
+    asked = [*(sheet.measure for sheet in sheets), *before]
     out: dict[str, Floats | Behind] = {}
     for folder, manifest in zip(released, manifests, strict=True):
         earlier = read_released(folder, found.variables)
@@ -131,8 +136,26 @@ def read_office(
             earlier.sheets, earlier.values, manifest["tables"], strict=True
         ):
             name = f"{Path(folder).name}/{sheet.name}"
-            known = (s.measure for s in sheets if s.measure.printed == sheet.measure.printed)
-            changes: dict[str, Any] = {"name": name, "measure": next(known, sheet.measure)}
+            alike = [m for m in asked if m.printed == sheet.measure.printed]
+            changes: dict[str, Any] = {"name": name, "measure": _same_people(sheet, alike, folder)}
             sheets = (*sheets, dataclasses.replace(sheet, status=Status.OUT, **changes))
             out[name] = out_of(values, said_of)
     return Office(found, sheets, out)
+
+
+def _same_people(sheet: Sheet, alike: list[Measure], folder: str) -> Measure:
+    """The first measure of the same figures; refused if a release knew more of who is behind them.
+
+    What it hides for owners or requests would else be judged as if nobody had any.
+    """
+    from discreet.errors import DataError
+
+    for role in ("holding", "shadow", "request"):
+        own, other = getattr(sheet.measure, role), getattr(alike[0], role)
+        if own not in (None, other):
+            said = f"{role} {other!r}" if other else f"no {role}"
+            raise DataError(
+                f"the release {folder!r} is out with the {role} {own!r} of the {sheet.measure}, "
+                f"and now it has {said}; say {role} = {own!r} in the list of tables."
+            )
+    return alike[0]
