@@ -185,6 +185,56 @@ def test_measures_that_tell_of_each_other_are_review_until_a_person_speaks(measu
         assert "As was stated" in made.said[-1]
 
 
+@pytest.mark.parametrize(
+    ("made_of", "noise", "verdict"),
+    [
+        ({"Turnover": 1.0}, 0.005, REVIEW),
+        ({"Turnover": 0.21}, 0.03, REVIEW),
+        ({"Turnover": 0.21}, 0.3, PASS),
+        ({"Domestic": 1.0, "Export": 1.0}, 0.005, REVIEW),
+        ({"Domestic": 1.0, "Export": 3.0}, 0.04, REVIEW),
+        ({"Domestic": 1.0, "Export": 3.0}, 0.4, PASS),
+    ],
+)
+def test_measures_that_follow_from_others_as_closely_as_is_guarded(made_of, noise, verdict):
+    """A hidden cell of one follows to within .5% from what is printed of the others."""
+    frame, rng = amounts(200), np.random.default_rng(3)
+    whole = sum(factor * frame[name] for name, factor in made_of.items())
+    frame["Near"] = (whole * (1 + noise * rng.standard_normal(200)).clip(0.1)).round(3)
+    frame["Export"] += 1.0
+    measures = tuple(map(Measure, ("Near", *made_of)))
+    policy = {"attribute.check": False, "contributors.alone": False, "contributors.least": 9}
+    made = mask(*tables(frame, (("R", "S"),), measures), Policy.of(policy))
+    assert made.hidden
+    assert made.verdict is verdict
+    if noise == 0.04:  # an office that guards less is told less
+        narrow = policy | {"contributors.range": 1.0, "contributors.p": 1.0}
+        made = mask(*tables(frame, (("R", "S"),), measures), Policy.of(narrow))
+        assert made.verdict is PASS
+
+
+@pytest.mark.parametrize("second", ["Domestic", None])
+def test_an_equation_of_measures_in_one_category_alone(second):
+    """Nobody in region 0 exports, and all pay one fee there: a turnover and a number follow."""
+    frame = amounts(120)
+    here = frame.R == "0"
+    frame["Domestic"] = (frame.Domestic * np.where(np.arange(120) % 3, 0.3, 1.0)).round()
+    frame["Turnover"] = np.where(here, frame.Domestic, frame.Turnover)
+    frame["Fee"] = np.where(here, 5.0, frame.Other)
+    first = "Fee" if second is None else "Turnover"
+    policy = Policy.of(
+        {"contributors.least": 8, "attribute.check": False, "contributors.alone": False}
+    )
+    records, sheets = tables(frame, (("R", "S"),), (Measure(first), Measure(second)))
+    made = mask(records, sheets, policy)
+    assert made.hidden
+    assert made.verdict is REVIEW
+    assert "R is 0" in "".join(reason.text for reason in made.judged.reasons)
+    others = frame[~here].reset_index(drop=True)
+    made = mask(*tables(others, (("R", "S"),), (Measure(first), Measure(second))), policy)
+    assert made.verdict is PASS
+
+
 @pytest.mark.parametrize(("zeros", "hidden"), [(True, True), (False, False)])
 def test_a_printed_zero_tells_what_each_of_a_few_has(zeros, hidden):
     """Two firms are in R1, S0 and have 0 each; in R0, S1 nobody is, and its 0 can be printed."""

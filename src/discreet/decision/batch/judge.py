@@ -133,7 +133,7 @@ class Judge:
 
     @cached_property
     def ties(self) -> tuple[Tie, ...]:
-        return tuple(ties(self.records, self.all))
+        return tuple(ties(self.records, self.all, self.policy))
 
     def said(self) -> tuple[str, ...]:
         """What the verdicts rest on."""

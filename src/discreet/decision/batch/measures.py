@@ -37,6 +37,9 @@ TRIALS = 100  # some of the records are in an equation with few errors
 HOLDS = 0.95  # of the records: an equation with few errors is one
 CLOSE = 1e-9
 SMALL = 0.1
+ENOUGH = 6  # records for each term that is fitted
+ROUNDS = 4
+MOST_SHARE = 0.5
 NAMED = 3  # equations that a reason spells out
 
 
@@ -71,7 +74,7 @@ def doubts(
     """
     found = []
     measures = {_plain(sheet.measure) for sheet in sheets}
-    for tie in ties(records, sheets) if known is None else known:
+    for tie in ties(records, sheets, policy) if known is None else known:
         if not measures.issuperset(tie.measures):
             continue
         if any(tie.columns <= stated for stated in records.independent):
@@ -128,8 +131,8 @@ def said_of(records: Records) -> Iterator[str]:
         yield f"As was stated, tables of {both(sorted(names))} tell nothing of each other."
 
 
-def ties(records: Records, sheets: Iterable[Sheet]) -> Iterator[Tie]:
-    """Measures of the sheets that tell of each other."""
+def ties(records: Records, sheets: Iterable[Sheet], policy: Policy | None = None) -> Iterator[Tie]:
+    """Measures of the sheets that tell of each other, as closely as the policy guards a sum."""
     sheets = tuple(sheets)
     measures = [*dict.fromkeys(_plain(sheet.measure) for sheet in sheets)]
     if len(measures) < 2:
@@ -139,7 +142,15 @@ def ties(records: Records, sheets: Iterable[Sheet]) -> Iterator[Tie]:
     blank = {one: records.without(one) for one in measures}
     parts = {part.tobytes(): part for part in (_shown(records, sheet) for sheet in sheets)}
     parts[b""] = np.ones(len(records), bool)
-    yield from _equations(measures, amounts, blank, parts.values())
+    told = list[frozenset[Measure]]()
+    for tie in _equations(measures, amounts, blank, parts.values()):
+        told.append(frozenset(tie.measures))
+        yield tie
+    share = _guarded_share(policy or Policy())
+    for tie in _nearly(records, sheets, amounts, blank, share):
+        if not any(known <= {*tie.measures} for known in told):
+            told.append(frozenset(tie.measures))
+            yield tie
     yield from _of_counts(records, sheets, measures)
 
 
@@ -315,6 +326,86 @@ def _spelled(some: Sequence[Measure], signs: Sequence[int]) -> str:
     if len(right) == 1 and len(left) > 1:
         left, right = right, left
     return f"the {' + the '.join(left)} = the {' + the '.join(right)}"
+
+
+def _guarded_share(policy: Policy) -> float:
+    """The largest share of a sum within which a rule on contributors lets nobody know it."""
+    rule = policy.contributors
+    shares = [rule.range / 100]
+    if rule.p:
+        shares.append(rule.p / rule.q)
+    if rule.n:
+        shares.append(100 / rule.k - 1)
+    return min(max(shares), MOST_SHARE)
+
+
+def _nearly(
+    records: Records,
+    sheets: Sequence[Sheet],
+    amounts: Mapping[Measure, Floats],
+    blank: Mapping[Measure, Bools],
+    share: float,
+) -> Iterator[Tie]:
+    """Measures that follow from others to within a share, of all records or of a category."""
+    if len(amounts) > MOST_MEASURES:
+        return
+    parts = [("", np.ones(len(records), bool))]
+    for name, variable in variables_of(sheets).items():
+        codes = np.asarray(records.codes[name])
+        for code, category in enumerate(variable.categories):
+            parts.append((f", where {name} is {category}", codes == code))
+    for where, part in parts:
+        own = {one: part & ~blank[one] for one in amounts}
+        for one in amounts:
+            for others in _from_others(one, amounts, own, share):
+                names = both([*map(str, others)])
+                text = f"In the data, the {one} follows from the {names} to within {share:.0%}"
+                yield Tie((one, *others), f"{text}{where}.")
+
+
+def _from_others(
+    one: Measure,
+    amounts: Mapping[Measure, Floats],
+    there: Mapping[Measure, Bools],
+    share: float,
+) -> Iterator[tuple[Measure, ...]]:
+    """Each other measure of which one is nearly a multiple; if there is none, the fewest of all
+    others that tell it together.
+    """
+    others = [other for other in amounts if other != one]
+    single = [(other,) for other in others if _told(one, (other,), amounts, there, share)]
+    yield from single
+    if single or len(others) < 2 or not _told(one, others, amounts, there, share):
+        return
+    for other in tuple(others):
+        fewer = [left for left in others if left != other]
+        if len(fewer) > 1 and _told(one, fewer, amounts, there, share):
+            others = fewer
+    yield tuple(others)
+
+
+def _told(
+    one: Measure,
+    others: Sequence[Measure],
+    amounts: Mapping[Measure, Floats],
+    there: Mapping[Measure, Bools],
+    share: float,
+) -> bool:
+    """Is one measure nearly a sum of multiples of others, in nearly all of enough records?"""
+    whole = np.flatnonzero(np.all([there[m] for m in (one, *others)], axis=0))
+    whole = whole[:: 1 + len(whole) // FIRST]
+    value = amounts[one][whole]
+    known = np.column_stack([amounts[other][whole] for other in others])
+    some = value > 0
+    if some.sum() < ENOUGH * len(others) or not (known[some] > 0).any(0).all():
+        return False
+    ratios, kept = known[some] / value[some, None], np.ones(int(some.sum()), bool)
+    for _ in range(ROUNDS):  # without those that a few errors put farthest off
+        factors = np.linalg.lstsq(ratios[kept], np.ones(int(kept.sum())), rcond=None)[0]
+        off = np.abs(ratios @ factors - 1)
+        kept = off <= np.quantile(off, HOLDS)
+    wrong = (off > share).sum() + (np.abs(known[~some] @ factors) > 0).sum()
+    return bool(wrong <= (1 - HOLDS) * (some.sum() + (known[~some] > 0).any(1).sum()))
 
 
 def _of_counts(
