@@ -124,6 +124,20 @@ def test_one_owner_of_what_lines_of_several_tables_leave(totals):
         assert mask(records, sheets).verdict is verdict
 
 
+@pytest.mark.parametrize(("owner", "passes"), [("one", False), ("", True)])
+def test_one_owner_of_several_rounded_cells_of_a_row(owner, passes):
+    """Of 1,649 at most 950 or more are in E: N and S have 699 at most, 2% more than their 685."""
+    rows = [("E", 192.0, "")] * 5 + [("N", 393.0, owner), ("S", 288.0, owner)]
+    rows += [(region, 1.0, "") for region in "NNSS"]
+    frame = pd.DataFrame(rows, columns=["Region", "V", "Owner"])
+    owned = Measure("V", holding="Owner")
+    records = read(frame, [owned])
+    policy = Policy.of({"contributors.alone": False})
+    how = {"method": "round", "base": 100, "kind": "conventional"}
+    made = mask(records, [sheet(records, "Region", measure=owned)], policy, **how)
+    assert (made.verdict is PASS) == passes
+
+
 def test_each_of_own_groups_that_overlap_leaves_something():
     """Of N, S, E, W the groups N + W and W + E are shown: without the latter N + S are left."""
     lines = {frozenset(some): False for some in ({0, 1, 2, 3}, {0, 3}, {3, 2})}

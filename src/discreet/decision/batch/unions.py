@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,15 @@ from numpy.typing import NDArray
 from discreet.data.codebook import Variable
 from discreet.decision.batch.case import SheetCase
 from discreet.release.printed import Printed
+from discreet.sheets.contributions import KEPT, printed_amounts
 from discreet.sheets.grouping import Grouping, Line
 from discreet.sheets.joined import over_joined
 from discreet.sheets.sheet import Measure, Sheet, Status
 
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 Codes = frozenset[int]
+FEW = 5  # lines of one owner, of which every set is looked at
 Place = frozenset[tuple[str, Codes]]  # of each variable that is not summed over, some categories
 
 
@@ -30,7 +34,11 @@ def with_unions(case: SheetCase, printed: Printed) -> tuple[SheetCase, Printed]:
     if case.cells.measure.holding is None:
         return case, printed
     real = [sheet for sheet in case.system.sheets if sheet.status is not Status.WATCHED]
-    found = [*_unions(_PrintedCells.of(case, real, printed.hidden), case.cells.measure)]
+    cells = _PrintedCells.of(case, real, printed.hidden)
+    left = [(name, others, own) for name, others, lines in cells.lines() for own in _left(lines)]
+    if (printed.hidden & np.isfinite(printed.upper)).any():  # ranges add up like values
+        left += _owned(cells, case)
+    found = [*_unions(cells, left, case.cells.measure)]
     if not found:
         return case, printed
     measure, policy = case.cells.measure, case.policy
@@ -100,18 +108,59 @@ class _PrintedCells:
         return Grouping(self.variables[name], tuple(lines.values()))
 
 
-def _unions(cells: _PrintedCells, measure: Measure) -> Iterator[Sheet]:
-    """A sheet for each sum that follows from one line less others, if no sheet has it."""
-    found: dict[tuple[str, Codes, tuple[str, ...]], dict[str, dict[Codes, None]]] = {}
+def _owned(cells: _PrintedCells, case: SheetCase) -> Iterator[tuple[str, Place, Codes]]:
+    """Lines of a place together that one owner has the most of, in two of them or more."""
+    records, measure = case.records, case.cells.measure
+    amounts = printed_amounts(records, measure)
+    codes = case.system.codes_of(records.codes)
     for name, others, lines in cells.lines():
-        for left in _left(lines):
-            names = tuple(sorted(other for other, _ in others))
-            shown = found.setdefault((name, left, names), {other: {} for other in names})
-            for other, codes in others:
-                shown[other][codes] = None
-    for number, ((name, left, _), shown) in enumerate(found.items(), 1):
+        there = amounts > 0
+        for other, own in others:
+            there &= np.isin(codes[other], [*own])
+        apart = [one for one in lines if not any(other < one for other in lines)]
+        _, owner = np.unique(records.owners[str(measure.holding)][there], return_inverse=True)
+        shares = np.zeros((int(owner.max(initial=-1)) + 1, len(apart)))
+        for place, line in enumerate(apart):
+            within = np.isin(codes[name][there], [*line])
+            np.add.at(shares[:, place], owner[within], amounts[there][within])
+        for some in _of_one_owner(shares):
+            union = frozenset[int]().union(*(apart[place] for place in some))
+            if union not in lines:
+                yield name, others, union
+
+
+def _of_one_owner(shares: Floats) -> Iterator[tuple[int, ...]]:
+    """The lines in which one owner has the most of all: all sets of a few, else the largest.
+
+    Only who is among the largest of a line can have so much that the others do not hide it.
+    """
+    largest = np.unique(np.argsort(-shares, axis=0)[:KEPT])
+    found: dict[tuple[int, ...], None] = {}
+    for own in largest[(shares[largest] > 0).sum(1) > 1].tolist():
+        ranked = [at for at in np.argsort(-shares[own]).tolist() if shares[own, at] > 0]
+        few = ranked[:FEW]
+        sets = [some for size in range(2, len(few) + 1) for some in combinations(few, size)]
+        sets += [tuple(ranked[:size]) for size in range(FEW + 1, len(ranked) + 1)]
+        for some in sets:
+            together = shares[:, some].sum(1)
+            if together[own] >= together.max():
+                found[tuple(sorted(some))] = None
+    yield from found
+
+
+def _unions(
+    cells: _PrintedCells, left: Iterable[tuple[str, Place, Codes]], measure: Measure
+) -> Iterator[Sheet]:
+    """A sheet for each sum of lines of a variable in a place of others, if no sheet has it."""
+    found: dict[tuple[str, Codes, tuple[str, ...]], dict[str, dict[Codes, None]]] = {}
+    for name, others, own in left:
+        names = tuple(sorted(other for other, _ in others))
+        shown = found.setdefault((name, own, names), {other: {} for other in names})
+        for other, codes in others:
+            shown[other][codes] = None
+    for number, ((name, own, _), shown) in enumerate(found.items(), 1):
         groupings = [cells.grouping(other, own) for other, own in shown.items()]
-        groupings.append(cells.grouping(name, [left]))
+        groupings.append(cells.grouping(name, [own]))
         yield Sheet(f"union {number}", tuple(groupings), measure, status=Status.WATCHED)
 
 
