@@ -235,6 +235,54 @@ def test_an_equation_of_measures_in_one_category_alone(second):
     assert made.verdict is PASS
 
 
+@pytest.mark.parametrize(("third", "verdict"), [(150.0, REVIEW), (250.0, PASS)])
+def test_what_another_measure_leaves_of_one_that_is_never_larger(third, verdict):
+    """Two export all they sell: 2,000 of a turnover of 2,150, so that 2,200 is out of reach."""
+    rng = np.random.default_rng(0)
+    rows = [("N", 1000.0, 1000.0), ("N", 1000.0, 1000.0), ("N", 0.0, third)]
+    for region in "SEW" * 8:
+        export = float(rng.integers(100, 300))
+        rows.append((region, export, export + float(rng.integers(200, 900))))
+    frame = pd.DataFrame(rows, columns=["R", "Export", "Turnover"])
+    both = tuple(map(Measure, ("Export", "Turnover")))
+    records, sheets = tables(frame, (("R",),), both)
+    policy = Policy.of({"contributors.p": 5.0})
+    made = mask(records, sheets, policy)
+    assert made.hidden
+    assert made.verdict is verdict
+    printed = {sheet.name: values for sheet, values in made.shown()}
+    out = dict(zip((sheet.name for sheet in sheets), printed.values(), strict=True))
+    is_out = [dataclasses.replace(one, status=Status.OUT) for one in sheets]
+    wanted = Sheet("more", sheets[1].groupings, both[1])
+    judged = judge_batch(records, [*is_out, wanted], policy, out=out)
+    assert judged.together.verdict is verdict
+    spoken = dataclasses.replace(records, independent=(frozenset({"Export", "Turnover"}),))
+    assert mask(spoken, sheets, policy).verdict is PASS
+
+
+@pytest.mark.parametrize(
+    ("score", "role", "verdict"),
+    [(1.0, "sensitive", REVIEW), (5.0, "sensitive", REVIEW), (3.0, "sensitive", PASS),
+     (1.0, "unstated", PASS)],
+)  # fmt: skip
+def test_all_have_the_least_or_the_most_of_a_sensitive_value(score, role, verdict):
+    """60 people have 60 points together: one each, on a scale from 1 to 5."""
+    rows = [("N", score)] * 60 + [(r, float(x)) for r in "SEW" for x in (1, 2, 3, 4, 5) * 8]
+    people = Microdata.read(
+        pd.DataFrame(rows, columns=["R", "Score"]), records=True,
+        codebook=Codebook.of({"R": {"role": "identifying"}, "Score": {"role": role}}),
+    )  # fmt: skip
+    points = Measure("Score")
+    records = Records.read(people, variables=["R"], measures=[points])
+    lines = (Grouping.of(records.variable("R")),)
+    sheets = [Sheet("people", lines), Sheet("points", lines, points)]
+    assert judge_batch(records, sheets).together.verdict is verdict
+    assert mask(records, sheets).verdict is verdict
+    assert mask(records, sheets[1:]).verdict is PASS
+    unasked = Policy.of({"attribute.check": False})
+    assert mask(records, sheets, unasked).verdict is PASS
+
+
 @pytest.mark.parametrize(("zeros", "hidden"), [(True, True), (False, False)])
 def test_a_printed_zero_tells_what_each_of_a_few_has(zeros, hidden):
     """Two firms are in R1, S0 and have 0 each; in R0, S1 nobody is, and its 0 can be printed."""

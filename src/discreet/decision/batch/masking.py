@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.judge import check_sheets
 from discreet.decision.batch.judged import Judged
+from discreet.decision.batch.larger import told_by_larger
 from discreet.decision.batch.makers import MAKERS
 from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.batch.measures import doubts, said_of
@@ -228,6 +229,7 @@ def mask(
         reasons += measures_that_tell(work.stated, policy, shown) or (
             measures_that_tell(work.records, policy, shown) if work.found else []
         )
+        reasons += told_by_larger(work.stated, shown)
     names = tuple(sheet.name for sheet in sheets)
     missing = records.missing(sheet.measure for sheet in sheets)
     missing = (*missing, *absent(policy, records.table, records.unread))

@@ -25,6 +25,7 @@ from discreet.look.words import both
 from discreet.sheets.joined import variables_of
 from discreet.sheets.records import COUNTED, Records
 from discreet.sheets.sheet import Measure, Sheet
+from discreet.sheets.system import System
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -152,6 +153,7 @@ def ties(records: Records, sheets: Iterable[Sheet], policy: Policy | None = None
             told.append(frozenset(tie.measures))
             yield tie
     yield from _of_counts(records, sheets, measures)
+    yield from _at_an_end(records, sheets, measures, policy or Policy())
 
 
 def _shown(records: Records, sheet: Sheet) -> Bools:
@@ -428,6 +430,31 @@ def _of_counts(
                 f"{one.value} is the same for all of a category of {name}, so its sum is a count."
             )
             yield Tie((one, other), text)
+
+
+def _at_an_end(
+    records: Records, sheets: Sequence[Sheet], measures: Sequence[Measure], policy: Policy
+) -> Iterator[Tie]:
+    """A sensitive value beside counts: where all have the least or the most there is, both tell it.
+
+    Cells of fewer than the least number of contributors are hidden anyway.
+    """
+    if not policy.attribute.check:
+        return
+    for one, other in product(measures, repeat=2):
+        if one.value not in records.sensitive or other.value or one.weight != other.weight:
+            continue
+        values, there = records.numbers[str(one.value)], ~records.without(one)
+        system = System.of([s for s in sheets if _plain(s.measure) in (one, other)])
+        number = system.sums @ system.fine(records.codes, there.astype(float))
+        for end, word in ((values[there].min(), "least"), (values[there].max(), "most")):
+            own = system.sums @ system.fine(records.codes, (there & (values == end)).astype(float))
+            if ((own == number) & (number >= max(policy.contributors.least, 1))).any():
+                text = (
+                    f"{one.value} is sensitive, and all of a line have the {word} that anybody "
+                    f"has, {end:g}, as its sum and the count tell."
+                )
+                yield Tie((one, other), text, always=True)
 
 
 def _fixed_by(records: Records, sheets: Sequence[Sheet], measure: Measure) -> str | None:
