@@ -273,7 +273,7 @@ def test_nothing_is_no_contribution():
     assert not too_few(cells, 2).cells[row]
     empty, row = one_cell([{"v": 0.0}], Measure(value="v"))
     assert not too_few(empty, 3).cells[row]
-    assert found(too_few(empty, 3, zeros=True), row) == (True, 0.0)
+    assert found(too_few(empty, 3, zeros=True), row) == (True, 5.0)  # of an average of 50
     assert not p_percent(empty, 10).cells[row]
 
 

@@ -261,6 +261,35 @@ def test_what_another_measure_leaves_of_one_that_is_never_larger(third, verdict)
 
 
 @pytest.mark.parametrize(
+    ("large", "counted", "verdict"),
+    [
+        ((260.0,), False, REVIEW),  # at least 250, and 234 must be possible
+        ((260.0, 255.0), True, REVIEW),  # at least 500, and 463.5 must be
+        ((260.0, 255.0), False, PASS),  # nobody says that they are two
+        ((800.0, 700.0), True, PASS),
+    ],
+)
+def test_a_class_of_the_value_says_what_each_in_it_has_at_least(large, counted, verdict):
+    rng, rows = np.random.default_rng(1), []
+    for sector in "ABC":
+        for size, low, high, number in (("1-9", 1, 9, 12), ("10-249", 10, 249, 9)):
+            rows += [(sector, size, float(x)) for x in rng.integers(low, high + 1, number)]
+        many = large if sector == "A" else rng.integers(250, 900, 5)
+        rows += [(sector, "250+", float(x)) for x in many]
+    frame = pd.DataFrame(rows, columns=["Sector", "Size", "Staff"])
+    staff = Measure("Staff")
+    measures = (COUNT, staff) if counted else (staff,)
+    records, sheets = tables(frame, (("Sector", "Size"),), measures)
+    plain = {"published.least": 0, "small.width": 0, "attribute.check": False}
+    policy = Policy.of(plain | {"contributors.alone": False})
+    made = mask(records, sheets, policy)
+    assert made.hidden
+    assert made.verdict is verdict
+    spoken = dataclasses.replace(records, independent=(frozenset({"Size", "Staff"}),))
+    assert mask(spoken, sheets, policy).verdict is PASS
+
+
+@pytest.mark.parametrize(
     ("score", "role", "verdict"),
     [(1.0, "sensitive", REVIEW), (5.0, "sensitive", REVIEW), (3.0, "sensitive", PASS),
      (1.0, "unstated", PASS)],

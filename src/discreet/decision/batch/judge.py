@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
+from discreet.decision.batch.classes import told_by_classes
 from discreet.decision.batch.judged import Batch, Blame, Judged, first_reason
 from discreet.decision.batch.larger import told_by_larger
 from discreet.decision.batch.measures import Tie, doubts, said_of, ties
@@ -178,6 +179,7 @@ class Judge:
                 shown = [*self._shown(key)]
                 reasons += measures_that_tell(self.records, self.policy, shown)
                 reasons += told_by_larger(self.records, shown)
+                reasons += told_by_classes(self.records, shown)
             for found in worlds(self.found, chosen_sheets, hidden_categories(self.policy)):
                 supposed = self._world(found).sheets(key).reasons
                 reasons = stricter(reasons, supposed, found)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.decision.batch.case import SheetCase
+from discreet.decision.batch.classes import told_by_classes
 from discreet.decision.batch.judge import check_sheets
 from discreet.decision.batch.judged import Judged
 from discreet.decision.batch.larger import told_by_larger
@@ -230,6 +231,7 @@ def mask(
             measures_that_tell(work.records, policy, shown) if work.found else []
         )
         reasons += told_by_larger(work.stated, shown)
+        reasons += told_by_classes(work.stated, shown)
     names = tuple(sheet.name for sheet in sheets)
     missing = records.missing(sheet.measure for sheet in sheets)
     missing = (*missing, *absent(policy, records.table, records.unread))
