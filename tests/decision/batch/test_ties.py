@@ -213,6 +213,19 @@ def test_measures_that_follow_from_others_as_closely_as_is_guarded(made_of, nois
         assert made.verdict is PASS
 
 
+@pytest.mark.parametrize(("step", "verdict"), [(200.0, REVIEW), (5_000.0, PASS)])
+def test_measures_that_are_alike_in_the_largest_records(step, verdict):
+    """Most firms are so small that hundreds say little of them, and of those that count much."""
+    frame, rng = amounts(300), np.random.default_rng(4)
+    frame["Turnover"] = np.rint(rng.lognormal(5, 2, 300)) + 1
+    frame["Hundreds"] = np.rint(frame.Turnover / step) * step + rng.integers(0, 40, 300)
+    measures = (TURNOVER, Measure("Hundreds"))
+    policy = Policy.of({"contributors.alone": False, "contributors.least": 18})
+    made = mask(*tables(frame, (("R", "S"),), measures), policy)
+    assert made.hidden
+    assert made.verdict is verdict
+
+
 @pytest.mark.parametrize("second", ["Domestic", None])
 def test_an_equation_of_measures_in_one_category_alone(second):
     """Nobody in region 0 exports, and all pay one fee there: a turnover and a number follow."""

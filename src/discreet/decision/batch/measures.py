@@ -401,13 +401,23 @@ def _told(
     some = value > 0
     if some.sum() < ENOUGH * len(others) or not (known[some] > 0).any(0).all():
         return False
+    # each record is one, or as much as it adds: what holds of the large ones tells their cells
+    return any(_mostly(value, known, np.sqrt(much), share) for much in (np.ones(len(value)), value))
+
+
+def _mostly(value: Floats, known: Floats, weight: Floats, share: float) -> bool:
+    """Do multiples of others tell a value to within a share in nearly all of the weight?"""
+    some = value > 0
+    own, much = weight[some, None], weight[some] ** 2
     ratios, kept = known[some] / value[some, None], np.ones(int(some.sum()), bool)
     for _ in range(ROUNDS):  # without those that a few errors put farthest off
-        factors = np.linalg.lstsq(ratios[kept], np.ones(int(kept.sum())), rcond=None)[0]
+        fitted = (own * ratios)[kept], own[kept, 0]
+        factors = np.linalg.lstsq(*fitted, rcond=None)[0]
         off = np.abs(ratios @ factors - 1)
         kept = off <= np.quantile(off, HOLDS)
-    wrong = (off > share).sum() + (np.abs(known[~some] @ factors) > 0).sum()
-    return bool(wrong <= (1 - HOLDS) * (some.sum() + (known[~some] > 0).any(1).sum()))
+    wrong = much[off > share].sum() + (weight[~some] ** 2)[known[~some] @ factors != 0].sum()
+    there = much.sum() + (weight[~some] ** 2)[(known[~some] > 0).any(1)].sum()
+    return bool(wrong <= (1 - HOLDS) * there)
 
 
 def _of_counts(
