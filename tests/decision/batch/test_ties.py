@@ -273,6 +273,21 @@ def test_what_another_measure_leaves_of_one_that_is_never_larger(third, verdict)
     assert mask(spoken, sheets, policy).verdict is PASS
 
 
+@pytest.mark.parametrize(("rest", "verdict"), [(5.0, REVIEW), (100.0, PASS)])
+def test_what_the_other_parts_leave_of_a_measure(rest, verdict):
+    """Two export 1,000 each; of a turnover of 5,015, domestic sales leave 2,015 for exports."""
+    rng = np.random.default_rng(0)
+    rows = [("N", 1000.0, 1000.0, 2000 + rest)] * 2 + [("N", 0.0, 1000.0, 1000 + rest)]
+    for region in "SEW" * 8:
+        export, home = (float(x) for x in rng.integers(100, 300, 2))
+        rows.append((region, export, home, export + home + float(rng.integers(90, 400))))
+    frame = pd.DataFrame(rows, columns=["R", "Export", "Domestic", "Turnover"])
+    measures = tuple(map(Measure, ("Export", "Domestic", "Turnover")))
+    made = mask(*tables(frame, (("R",),), measures))
+    assert made.hidden
+    assert made.verdict is verdict
+
+
 @pytest.mark.parametrize(
     ("large", "counted", "verdict"),
     [
