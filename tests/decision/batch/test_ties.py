@@ -202,6 +202,8 @@ def test_measures_that_follow_from_others_as_closely_as_is_guarded(made_of, nois
     whole = sum(factor * frame[name] for name, factor in made_of.items())
     frame["Near"] = (whole * (1 + noise * rng.standard_normal(200)).clip(0.1)).round(3)
     frame["Export"] += 1.0
+    if len(made_of) == 1:
+        frame.loc[5, "Near"] *= 1_000.0  # one that is written in another unit
     measures = tuple(map(Measure, ("Near", *made_of)))
     policy = {"attribute.check": False, "contributors.alone": False, "contributors.least": 9}
     made = mask(*tables(frame, (("R", "S"),), measures), Policy.of(policy))

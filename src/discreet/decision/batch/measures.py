@@ -39,6 +39,7 @@ HOLDS = 0.95  # of the records: an equation with few errors is one
 CLOSE = 1e-9
 SMALL = 0.1
 ENOUGH = 6  # records for each term that is fitted
+FEW_LARGE = 3  # so many records of one size, or as uneven ones as these
 ROUNDS = 4
 MOST_SHARE = 0.5
 NAMED = 3  # equations that a reason spells out
@@ -338,7 +339,7 @@ def _guarded_share(policy: Policy) -> float:
         shares.append(rule.p / rule.q)
     if rule.n:
         shares.append(100 / rule.k - 1)
-    return min(max(shares), MOST_SHARE)
+    return float(min(max(shares), MOST_SHARE))
 
 
 def _nearly(
@@ -405,15 +406,29 @@ def _told(
     return any(_mostly(value, known, np.sqrt(much), share) for much in (np.ones(len(value)), value))
 
 
+def _fitted(known: Floats, value: Floats) -> Floats:
+    """Least squares; of one factor the median, which few errors cannot move."""
+    if known.shape[1] > 1:
+        return np.asarray(np.linalg.lstsq(known, value, rcond=None)[0])
+    ratios = known[:, 0] / value
+    order = np.argsort(ratios)
+    half = np.cumsum(value[order] ** 2)
+    middle = ratios[order[int(np.searchsorted(half, half[-1] / 2))]]
+    return np.array([1 / middle if middle > 0 else 0.0])
+
+
 def _mostly(value: Floats, known: Floats, weight: Floats, share: float) -> bool:
     """Do multiples of others tell a value to within a share in nearly all of the weight?"""
     some = value > 0
     own, much = weight[some, None], weight[some] ** 2
+    if much.sum() ** 2 < FEW_LARGE * (much**2).sum():  # one record is nearly all
+        return False
     ratios, kept = known[some] / value[some, None], np.ones(int(some.sum()), bool)
     for _ in range(ROUNDS):  # without those that a few errors put farthest off
-        fitted = (own * ratios)[kept], own[kept, 0]
-        factors = np.linalg.lstsq(*fitted, rcond=None)[0]
+        factors = _fitted((own * ratios)[kept], own[kept, 0])
         off = np.abs(ratios @ factors - 1)
+        if much[off > share].sum() > much.sum() / 2:  # a few errors do not put it so far off
+            return False
         kept = off <= np.quantile(off, HOLDS)
     wrong = much[off > share].sum() + (weight[~some] ** 2)[known[~some] @ factors != 0].sum()
     there = much.sum() + (weight[~some] ** 2)[(known[~some] > 0).any(1)].sum()
