@@ -51,7 +51,7 @@ def cell(*own, asked=0.0):
     number = np.array([sum(x > 0 for x in own)])
     return SimpleNamespace(
         values=total, judged=total, number=number, largest=largest, weights=np.ones((1, 6)),
-        asked=np.array([float(asked)]),
+        asked=np.array([float(asked)]), usual=float(total[0]) or 1.0,
     )  # fmt: skip
 
 

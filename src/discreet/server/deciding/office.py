@@ -23,7 +23,7 @@ from discreet.server.deciding.current_desks import Served
 from discreet.server.deciding.unready import unready
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import APART, GIVEN, SEARCHED
-from discreet.server.ledger.marks import SECRET, keep_secret
+from discreet.server.ledger.marks import SECRET, check_secret, keep_secret
 from discreet.server.ledger.meaning import Meaning
 from discreet.server.ledger.population import axes_of, check_new, related, said_of, vintages
 from discreet.server.ledger.schema import Dataset, Kind, Mark, canonical, now
@@ -161,6 +161,7 @@ class Office(Codebooks):
         plain = [{"name": v.name, "categories": list(v.categories)} for v in table.variables]
         for _ in range(TRIES):
             with self.database.read() as session:
+                check_secret(session, self.secret)
                 check(session)
                 older = self._older(session, previous)
                 heads = {other.id: other.head_hash for other in older}
