@@ -49,7 +49,7 @@ def serve(folder, source, *more, data=None, beside=False):
     env = {"PYTHONPATH": source} if source else {}
     if beside:
         env |= LIMITED
-        more = (*more, "--datasets", str(more_data(folder)))
+        more = (*more, "--apart", "--datasets", str(more_data(folder)))
     return Served(
         *given, "--slug", "eight", "--set", "server.rule=myopic", *more,
         database=f"sqlite:///{folder}/served.db", env=env,

@@ -196,12 +196,12 @@ def serve(folder, tables, sets, **more):
         for side, table in zip("ab", pair, strict=True):
             slug = f"{side}{place:02}"
             table.write(path := folder / f"{slug}.csv")
-            spec = {"slug": slug, "data": str(path), "count": "count"}
+            spec = {"slug": slug, "data": str(path), "count": "count", "apart": True}
             spec["set"] = [f"{key}={str(value).lower()}" for key, value in sets.items()]
             specs.append(spec | {key: values[place] for key, values in more.items()})
     listed = write_specs(folder / "datasets.toml", specs)
     database = f"sqlite:///{folder}/pairs.db"
-    first = ("example:tract", "--set", "server.rule=myopic")
+    first = ("example:tract", "--apart", "--set", "server.rule=myopic")
     return Served(*first, "--datasets", str(listed), database=database)
 
 

@@ -152,14 +152,14 @@ def test_of_two_requests_that_are_unsafe_together_exactly_one_is_released(kind, 
         path = tmp_path / f"round-{turn}.csv"
         table.write(path)
         specs.append({"slug": f"round-{turn}", "data": str(path), "count": "count",
-                      "set": [*SET[1::2], "small.width=6"]})  # fmt: skip
+                      "apart": True, "set": [*SET[1::2], "small.width=6"]})  # fmt: skip
     if kind == "sqlite":
         url, workers = f"sqlite:///{tmp_path}/pairs.db", 1
     else:
         url, workers = request.getfixturevalue("postgres"), 4
     listed = write_specs(tmp_path / "datasets.toml", specs[:-1])
     last = specs[-1]
-    arguments = [last["data"], "--count", "count", "--slug", last["slug"], "--datasets",
+    arguments = [last["data"], "--count", "count", "--slug", last["slug"], "--apart", "--datasets",
                  str(listed), *SET, "--set", "small.width=6"]  # fmt: skip
     limits = httpx.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS)
     with (
