@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
-from discreet.intruder.bounds.shuttle.shuttle import Shuttle
-from discreet.intruder.bounds.witness import Witnesses, proven_bounds, witnesses
 from discreet.intruder.witness.program import Moves
+from discreet.intruder.witness.search import Witnesses, witnesses
 from discreet.release.release import Release
 from discreet.table.load import load
 from discreet.table.table import Table
@@ -64,24 +63,6 @@ def test_what_is_known_of_cells_restricts_the_witnesses(data, array):
     tables = tables.reshape(-1, array.size)
     assert (found.low >= tables.min(0)).all()
     assert (found.high <= tables.max(0)).all()
-
-
-@given(st.data(), small_tables())
-@settings(max_examples=60, deadline=None)
-def test_proven_bounds_keep_every_value_that_some_table_has(data, array):
-    margins = data.draw(releases(array.ndim))
-    table = named(array)
-    release = Release.margins(table, letters(margins))
-    shuttle = Shuttle(release)
-    before = shuttle.data.copy()
-    outer = shuttle.bounds(table.names, table.all().codes)
-    lower, upper = proven_bounds(shuttle, table.all())
-    tables = fibre(array, margins).reshape(-1, array.size)
-    assert (lower <= tables.min(0)).all()
-    assert (upper >= tables.max(0)).all()
-    assert (lower >= outer[0]).all()
-    assert (upper <= outer[1]).all()
-    assert np.array_equal(shuttle.data, before)
 
 
 def test_a_search_stops_at_beta_and_repeats_for_a_seed():

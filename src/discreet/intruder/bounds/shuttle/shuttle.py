@@ -129,21 +129,6 @@ class Shuttle(Unpublished):
             raise InconsistentRelease(CONTRADICTION)
         self._forget()
 
-    def suppose(self, names: tuple[str, ...], code: Codes, value: int) -> bool:
-        """Could the cell have this value? False if that leaves some node without any.
-
-        What was added before must be committed; the state is left as it was.
-        """
-        record, lane = self.places(names, code[None])
-        work = self._undo or self._make_undo()
-        if "every" not in work:
-            work["every"] = np.full(self.layout.records, (1 << self.layout.size) - 1)
-        self._save(record)
-        self.data[record, :, lane] = value
-        held = self._follow(record, work["every"], 0)
-        self.roll_back()
-        return held
-
     def _follow(self, seeds: Ints, targets: Ints, floor: int) -> bool:
         """Tighten what follows from changed records; did every target keep `floor`?"""
         from discreet._kernels.worklist import propagate
