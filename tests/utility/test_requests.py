@@ -105,17 +105,14 @@ def test_from_python():
     assert repr(many) == (
         "Requests(2 margins of 4 variables, asked for by 2 users with a weight of 5)"
     )
-    assert Requests.of({"Age*Sex": 1, "Sex*Age": 2}, NAMES, fair=False).weights() == {AGE | SEX: 3}
+    assert Requests.of({"Age*Sex": 1, "Sex*Age": 2}, NAMES).weights() == {AGE | SEX: 1}
 
 
 def test_one_user_with_many_requests_does_not_crowd_out_the_others():
     asked = {"Crowd": {"Age": 9000}, "Ann": {"Sex": 1}}
-    fair, counted = Requests.of(asked, NAMES), Requests.of(asked, NAMES, fair=False)
-    assert fair.weights() == {AGE: 1, SEX: 1}
-    assert fair.worth(release("Sex")) == 0.5
-    assert counted.weights() == {AGE: 9000, SEX: 1}
-    assert counted.worth(release("Sex")) == pytest.approx(1 / 9001)
-    assert repr(counted).endswith("asked for by 2 users, counts as they are)")
+    found = Requests.of(asked, NAMES)
+    assert found.weights() == {AGE: 1, SEX: 1}
+    assert found.worth(release("Sex")) == 0.5
 
 
 def test_weights_given_with_the_call_replace_those_of_the_file(tmp_path):
@@ -273,14 +270,14 @@ WEIGHTS = st.fixed_dictionaries(dict.fromkeys("abc", st.floats(0.1, 10)))
 SETS = st.lists(st.integers(1, 15), max_size=4).map(tuple)
 
 
-def asked(rows, weights, fair):
+def asked(rows, weights):
     users = {row.user for row in rows}
-    return Requests(NAMES, tuple(rows), {u: w for u, w in weights.items() if u in users}, fair)
+    return Requests(NAMES, tuple(rows), {u: w for u, w in weights.items() if u in users})
 
 
-@given(ROWS, WEIGHTS, SETS, SETS, st.booleans())
-def test_releasing_more_never_lowers_a_share(rows, weights, few, more, fair):
-    requests = asked(rows, weights, fair)
+@given(ROWS, WEIGHTS, SETS, SETS)
+def test_releasing_more_never_lowers_a_share(rows, weights, few, more):
+    requests = asked(rows, weights)
     less, all_ = Formula(NAMES, few), Formula(NAMES, few + more)
     for here, there in zip(requests.served(less), requests.served(all_), strict=True):
         assert 0 <= here.share <= there.share <= 1
@@ -290,9 +287,9 @@ def test_releasing_more_never_lowers_a_share(rows, weights, few, more, fair):
     assert requests.worth(Formula(NAMES, ())) == 0
 
 
-@given(ROWS, WEIGHTS, SETS, st.booleans())
-def test_worth_is_the_weight_of_the_served_margins(rows, weights, sets, fair):
-    requests, formula = asked(rows, weights, fair), Formula(NAMES, sets)
+@given(ROWS, WEIGHTS, SETS)
+def test_worth_is_the_weight_of_the_served_margins(rows, weights, sets):
+    requests, formula = asked(rows, weights), Formula(NAMES, sets)
     closed = set(formula.closure().sets)
     by_margin = requests.weights()
     served = sum(w for margin, w in by_margin.items() if margin in closed)
@@ -301,14 +298,14 @@ def test_worth_is_the_weight_of_the_served_margins(rows, weights, sets, fair):
 
 @given(ROWS, WEIGHTS)
 def test_fair_weights_add_up_to_those_of_the_users(rows, weights):
-    requests = asked(rows, weights, True)
+    requests = asked(rows, weights)
     assert sum(requests.weights().values()) == pytest.approx(sum(requests.users.values()))
 
 
-@given(ROWS, WEIGHTS, st.booleans(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter(rows, weights, fair, random):
+@given(ROWS, WEIGHTS, st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(rows, weights, random):
     turned = random.sample(rows, len(rows))
-    assert asked(rows, weights, fair).weights() == asked(turned, weights, fair).weights()
+    assert asked(rows, weights).weights() == asked(turned, weights).weights()
 
 
 @given(ROWS, st.floats(0.01, 100))

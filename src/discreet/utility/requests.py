@@ -62,8 +62,8 @@ class Requests(Result):
     """Who asks for which margins of a table, how often, and what each user weighs.
 
     A user's requests are scaled to add up to the user's weight, so that thousands of requests by
-    one user do not crowd out the others. Without `fair`, counts are taken as they are and weights
-    play no part. Who asks for nothing, by a count of 0, is left out.
+    one user do not crowd out the others. Who asks for nothing, by a
+    count of 0, is left out.
 
     >>> asked = Requests.of({"Ann": {"Age": 3, "Sex": 1}, "Bob": {"Sex": 90}}, ["Age", "Sex"])
     >>> asked
@@ -75,7 +75,6 @@ class Requests(Result):
     names: tuple[str, ...]
     requests: tuple[Request, ...]
     users: Mapping[str, float] = field(default_factory=dict)
-    fair: bool = True
 
     def __post_init__(self) -> None:
         names, rows = tuple(self.names), tuple(self.requests)
@@ -92,15 +91,13 @@ class Requests(Result):
             why = "every count is 0" if rows else "there is no request"
             raise DataError(f"{why}; ask for at least one margin with a count above 0.")
         users = {row.user: float(self.users.get(row.user, 1)) for row in kept}
-        if self.fair and not any(users.values()):
+        if not any(users.values()):
             raise DataError("every user has a weight of 0; give at least one a weight above 0.")
         for name, value in (("names", names), ("requests", kept), ("users", users)):
             object.__setattr__(self, name, value)
 
     @classmethod
-    def read(
-        cls, path: str | Path, names: Iterable[str], users: Weights = None, *, fair: bool = True
-    ) -> Requests:
+    def read(cls, path: str | Path, names: Iterable[str], users: Weights = None) -> Requests:
         """Requests or a poll from CSV, requests from JSON or TOML; `users` replace its weights."""
         path, names = Path(path), tuple(names)
         shown, kind = repr(path.name), path.suffix.lower()
@@ -115,12 +112,10 @@ class Requests(Result):
             raise DataError(f"{shown} has no request; add at least one margin.")
         given = {u: _number(w, f"the weight of {u!r}", shown) for u, w in weights.items()}
         requests, found = _collected(rows, names, given)
-        return cls(names, requests, found | dict(users or {}), fair)
+        return cls(names, requests, found | dict(users or {}))
 
     @classmethod
-    def of(
-        cls, asked: Asked, names: Iterable[str], users: Weights = None, *, fair: bool = True
-    ) -> Requests:
+    def of(cls, asked: Asked, names: Iterable[str], users: Weights = None) -> Requests:
         """Counts by margin, `{"Age*Sex": 3, ("Age", "Town"): 1}`, or such a mapping a user."""
         lone = [key for key, value in asked.items() if not isinstance(value, Mapping)]
         if 0 < len(lone) < len(asked):
@@ -132,7 +127,7 @@ class Requests(Result):
             for margin, count in margins.items()
         ]
         names = tuple(names)
-        return cls(names, _collected(rows, names, {})[0], users or {}, fair)
+        return cls(names, _collected(rows, names, {})[0], users or {})
 
     @cached_property
     def _asked(self) -> dict[str, dict[int, float]]:
@@ -148,7 +143,7 @@ class Requests(Result):
 
     def _part(self, user: str, count: float) -> float:
         """The weight that a count comes to."""
-        return self.users[user] * (count / self._totals[user]) if self.fair else count
+        return self.users[user] * (count / self._totals[user])
 
     def weights(self) -> dict[int, float]:
         """The weight of each margin that is asked for, over all users, by its bit set."""
@@ -203,8 +198,7 @@ class Requests(Result):
         margins = plural(len(self.first_come()), "margin")
         margins += f" of {plural(len(self.names), 'variable')}"
         weight = f" with a weight of {fsum(self.users.values()):g}"
-        how = weight if self.fair else ", counts as they are"
-        return f"Requests({margins}, asked for by {plural(len(self.users), 'user')}{how})"
+        return f"Requests({margins}, asked for by {plural(len(self.users), 'user')}{weight})"
 
 
 def share_frame(shares: Iterable[UserShare], kind: str = "pandas") -> Any:

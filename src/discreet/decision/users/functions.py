@@ -70,12 +70,10 @@ def odds_target(
     table: Table,
     pairs: Mapping[str, Sequence[object]],
     model: Model | str = "saturated",
-    *,
-    add: float = 0.5,
 ) -> Target:
-    """The log odds ratio of two categories each of two variables, `add` to every count.
+    """The log odds ratio of two categories each of two variables, a half added to every count.
 
-        log (n11 + a)(n22 + a) / (n12 + a)(n21 + a)
+        log (n11 + 1/2)(n22 + 1/2) / (n12 + 1/2)(n21 + 1/2)
 
     >>> from discreet.table.load import load
     >>> table = load("example:blond")
@@ -88,13 +86,11 @@ def odds_target(
             f"the odds ratio of {', '.join(pairs) or 'nothing'} needs two variables with two "
             "categories each: { Sex = ['f', 'm'], Ill = ['yes', 'no'] }."
         )
-    if not (add > 0 and math.isfinite(add)):
-        raise DataError(f"{add} is added to every count; add a number above 0, such as 0.5.")
     codes = [[table.variable(n).code(c) for c in pair] for n, pair in pairs.items()]
     if any(first == second for first, second in codes):
         raise DataError("an odds ratio compares two categories; one is named twice.")
     said = " and ".join(f"{name} {'/'.join(map(str, pair))}" for name, pair in pairs.items())
-    odds = partial(_log_odds, np.ix_(*codes), add)
+    odds = partial(_log_odds, np.ix_(*codes))
     return margin_target(table, f"log odds ratio of {said}", tuple(pairs), odds, model)
 
 
@@ -108,8 +104,8 @@ def _row(margin: Table, codes: Sequence[int]) -> int:
     return int(np.ravel_multi_index(tuple(codes), margin.shape))
 
 
-def _log_odds(codes: Any, add: float, counts: Ints) -> float:
-    (a, b), (c, d) = counts[codes] + add
+def _log_odds(codes: Any, counts: Ints) -> float:
+    (a, b), (c, d) = counts[codes] + 0.5
     return math.log((a * d) / (b * c))
 
 

@@ -65,7 +65,6 @@ def controlled(
     *,
     unbiased: bool = False,
     rng: np.random.Generator | None = None,
-    ranges: tuple[ArrayLike, ArrayLike] | None = None,
     weights: ArrayLike | None = None,
     effort: float = 1.0,
     seconds: Seconds = math.inf,
@@ -73,10 +72,9 @@ def controlled(
     """Round all printed cells so that they add up.
 
     Multiples stay, every other cell goes to the multiple below or above. Cells that are not
-    printed are any multiples of 0 or more. `ranges` are the least and most that may be shown, for
-    each cell; `weights` of the distances are 1 unless told. `unbiased` draws a rounding whose mean
-    is the truth by `rng`. Where no such rounding exists, as few cells as possible go one multiple
-    further.
+    printed are any multiples of 0 or more. `weights` of the distances are 1 unless told. `unbiased`
+    draws a rounding whose mean is the truth by `rng`. Where no such rounding exists, as few cells
+    as possible go one multiple further.
 
     >>> from discreet.data.codebook import Variable
     >>> from discreet.sheets.grouping import Grouping
@@ -96,14 +94,12 @@ def controlled(
     if not (weight >= 0).all():
         raise DataError(f"a weight is {weight.min():g}; weights are 0 or more.")
     if unbiased:
-        if rng is None or ranges is not None or weights is not None:
-            raise DataError(
-                "rounding without bias takes a generator, rng=..., and no ranges or weights."
-            )
+        if rng is None or weights is not None:
+            raise DataError("rounding without bias takes a generator, rng=..., and no weights.")
         shown = Circulation.of(system, given, base).draw(rng)[0]
         return _result(system, given, base, shown, weight, None, "unbiased controlled rounding", ())
     clock = Clock.of(seconds)
-    model = Model(system, steps, weight, _narrowed(steps, ranges))
+    model = Model(system, steps, weight)
     found = model.solve(Effort(effort), clock)
     if found is None:
         if clock.stopped:
@@ -113,22 +109,12 @@ def controlled(
             )
         raise SolverError(
             "no rounding was found within one multiple further than the neighbours; "
-            "widen the ranges, take another base, or more effort."
+            "take another base, or more effort."
         )
     shown = base * found.multiples
     return _result(
         system, given, base, shown, weight, found, "controlled rounding", _said(found, clock)
     )
-
-
-def _narrowed(
-    steps: Steps, ranges: tuple[ArrayLike, ArrayLike] | None
-) -> tuple[Floats, Floats] | None:
-    if ranges is None:
-        return None
-    least = np.ceil(np.asarray(ranges[0], float) / steps.base - 1e-9)
-    most = np.floor(np.asarray(ranges[1], float) / steps.base + 1e-9)
-    return least, most
 
 
 def _result(

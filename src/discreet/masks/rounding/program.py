@@ -36,14 +36,8 @@ class Rounded(NamedTuple):
 class Model:
     """Fine cells in multiples; a printed cell costs b w (rest + (1 - 2 rest) (x - low))."""
 
-    def __init__(
-        self,
-        system: System,
-        steps: Steps,
-        weight: Floats,
-        ranges: tuple[Floats, Floats] | None,
-    ) -> None:
-        self.system, self.steps, self.weight, self.ranges = system, steps, weight, ranges
+    def __init__(self, system: System, steps: Steps, weight: Floats) -> None:
+        self.system, self.steps, self.weight = system, steps, weight
         self.slope = weight * steps.base * (1 - 2 * steps.rest)
         self.constant = float((weight * steps.base * steps.rest - self.slope * steps.low).sum())
         self.cost = np.asarray(system.sums.T @ self.slope)
@@ -52,11 +46,6 @@ class Model:
     def solve(self, effort: Effort, clock: Clock) -> Rounded | None:
         """Neighbouring multiples, or with exceptions if there are none."""
         floor, ceiling = self.steps.low, self.steps.high
-        if self.ranges is not None:
-            floor = np.maximum(floor, self.ranges[0])
-            ceiling = np.minimum(ceiling, self.ranges[1])
-        if (floor > ceiling).any():
-            return self._with_exceptions(effort, clock)
         program, lower, upper = self._program(floor, ceiling)
         first = program.solve(Limit(seconds=clock.left))
         if first.ended is Ended.IMPOSSIBLE:
@@ -184,11 +173,6 @@ class Model:
         cells, columns = system.cells, system.columns
         floor, ceiling = steps.low, steps.high
         down, up = np.minimum(floor, 1.0), np.ones(cells)
-        if self.ranges is not None:
-            down = np.clip(floor - np.maximum(self.ranges[0], 0), 0, down)
-            up = np.clip(self.ranges[1] - ceiling, 0, up)
-            floor = np.maximum(floor, np.minimum(self.ranges[0], ceiling))
-            ceiling = np.minimum(ceiling, np.maximum(self.ranges[1], floor))
         one = identity(cells, format="csr")
         agree = hstack([system.agree, csr_matrix((system.agree.shape[0], 2 * cells))])
         matrix = vstack([hstack([system.sums, one, -one]), agree], format="csr")

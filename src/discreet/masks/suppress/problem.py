@@ -23,6 +23,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 NODES = 2_000
+SLACK = 1e-6  # by which a move may fall short of what is asked
 
 
 class Unprotectable(DisclosureError):
@@ -124,9 +125,9 @@ class Problem:
         """What some fine cells can be at most."""
         return np.broadcast_to(np.asarray(self.most, float), (self.system.columns,))[columns]
 
-    def lacking(self, reach: Floats, slack: float = 1e-6) -> Bools:
+    def lacking(self, reach: Floats) -> Bools:
         """Targets that the moves down and up so far leave without what is asked."""
-        given = self.targets.given(self.base + reach[0], self.base + reach[1], slack)
+        given = self.targets.given(self.base + reach[0], self.base + reach[1], SLACK)
         return np.asarray(~given)
 
     def name(self, row: int) -> str:

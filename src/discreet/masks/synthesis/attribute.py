@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.look.result import Result, Unpublished
 from discreet.masks.synthesis.given import conditional, places
-from discreet.masks.synthesis.synthesise import Refit, Synthetic, over, predicted, refitted
+from discreet.masks.synthesis.synthesise import Synthetic, over, predicted, refitted
 from discreet.table.cells import Cells, frame
 from discreet.table.formula import margin_names
 from discreet.table.table import Table
@@ -160,7 +160,6 @@ def attribute_risk(
     cells: Cells | None = None,
     *,
     act: float = ACT,
-    refit: Refit | None = None,
     draws: int = DRAWS,
     rng: np.random.Generator | None = None,
 ) -> AttributeRisk:
@@ -187,7 +186,7 @@ def attribute_risk(
     rng = np.random.default_rng(0) if rng is None else rng
     codes, named = over(table, asked), (sensitive,) if isinstance(sensitive, str) else sensitive
     believed = {
-        "copies": predicted(refitted(synthetic, refit), draws, rng),
+        "copies": predicted(refitted(synthetic), draws, rng),
         "true data": predicted(synthetic.model, draws, rng),
     }
     found = []

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.intruder.posterior.result import Posterior
 from discreet.masks.synthesis.given import chance_of, eligible
-from discreet.masks.synthesis.synthesise import Refit, Synthetic, over, refitted
+from discreet.masks.synthesis.synthesise import Synthetic, over, refitted
 from discreet.models.decomposed import LogLinearCells
 from discreet.table.cells import Cells
 from discreet.table.keys import Codes
@@ -40,7 +40,6 @@ def count_belief(
     synthetic: Synthetic,
     cells: Cells,
     *,
-    refit: Refit | None = None,
     draws: int = DRAWS,
     rng: np.random.Generator | None = None,
 ) -> Posterior:
@@ -60,7 +59,7 @@ def count_belief(
     codes = over(table, cells)
     asked = Cells(table.variables, codes, cells.counts)
     model = synthetic.model
-    if refit is None and isinstance(model, LogLinearCells) and model.saturated:
+    if isinstance(model, LogLinearCells) and model.saturated:
         mass = _exact(synthetic, codes, model)
         low: Ints | int = 0
         how: dict[str, object] = {"method": f"exact, given its counts in {len(synthetic)} copies"}
@@ -68,7 +67,7 @@ def count_belief(
         if draws < 1:
             raise DataError(f"draws is {draws}; give at least 1.")
         rng = np.random.default_rng(0) if rng is None else rng
-        low, mass = _sampled(synthetic, codes, refit, draws, rng)
+        low, mass = _sampled(synthetic, codes, draws, rng)
         how = {
             "method": f"approximate, by the model of {len(synthetic)} copies, {draws} draws",
             "effective": float(draws),
@@ -115,9 +114,9 @@ def _beta_binomial(n: Floats | float, people: int, a: Floats | float, b: Floats 
 
 
 def _sampled(
-    synthetic: Synthetic, codes: Codes, refit: Refit | None, draws: int, rng: np.random.Generator
+    synthetic: Synthetic, codes: Codes, draws: int, rng: np.random.Generator
 ) -> tuple[Ints, list[Floats]]:
-    model, people = refitted(synthetic, refit), eligible(synthetic, codes)
+    model, people = refitted(synthetic), eligible(synthetic, codes)
     theta = np.stack([chance_of(p, synthetic, codes) for p in model.posterior(draws, rng)])
     theta = np.clip(theta, 0.0, 1.0)
     fewest, most = people * theta.min(0), people * theta.max(0)

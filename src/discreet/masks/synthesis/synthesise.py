@@ -179,15 +179,14 @@ def synthesise(
     return Synthetic(drawn, names, how.partition(",")[0], fitted, refit, said)
 
 
-def refitted(synthetic: Synthetic, refit: Refit | None = None) -> CellModel:
+def refitted(synthetic: Synthetic) -> CellModel:
     """The model of the same kind, fitted to all copies together."""
-    way = synthetic.refit if refit is None else refit
-    if way is None:
+    if synthetic.refit is None:
         raise DataError(
-            f"{type(synthetic.model).__name__} has no refit; give refit=, a function from a table "
-            "to the model that the intruder fits to the copies."
+            f"{type(synthetic.model).__name__} has no refit; synthesise by a function from a table "
+            "to the model, which an intruder fits to the copies, too."
         )
-    return way(synthetic.pooled)
+    return synthetic.refit(synthetic.pooled)
 
 
 def predicted(model: CellModel, draws: int, rng: np.random.Generator) -> Floats:
