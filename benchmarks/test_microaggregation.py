@@ -18,10 +18,10 @@ from discreet.masks.records.microaggregation import (
     Microaggregate,
     groups_of,
     loss,
+    optimal_groups,
     standardised,
 )
 from discreet.masks.records.rankswap import rearranged
-from discreet.masks.records.univariate import optimal_groups
 
 FOLDER = os.environ.get("DISCREET_MDAV")
 

@@ -7,7 +7,7 @@ from discreet.masks.records.chain import Chain, shuffled
 from discreet.masks.records.coding import Code
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile
-from discreet.masks.records.microaggregation import Microaggregate
+from discreet.masks.records.microaggregation import Microaggregate, Univariate
 from discreet.masks.records.noise import Noise
 from discreet.masks.records.pram import Pram
 from discreet.masks.records.rankswap import RankSwap
@@ -17,7 +17,6 @@ from discreet.masks.records.registry import mask_names, mask_of
 from discreet.masks.records.sampling import Sample
 from discreet.masks.records.suppression import Suppress
 from discreet.masks.records.swapping import Swap
-from discreet.masks.records.univariate import Univariate
 from discreet.report.written.masked_file import write_masked
 from discreet.risk.linkage.disclosed import Disclosed, Sensitive, disclosed
 

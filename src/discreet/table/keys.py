@@ -13,6 +13,7 @@ Codes = NDArray[np.unsignedinteger[Any]]
 Counts = NDArray[np.int64]
 
 LARGEST_KEY = 2**62
+DENSE = 1 << 22  # places that are counted one by one
 
 
 def keys(codes: Codes, shape: Sequence[int]) -> NDArray[Any]:
@@ -66,3 +67,27 @@ def lookup(codes: Codes, shape: Sequence[int], wanted: Codes) -> NDArray[np.int6
     have, want = keys(codes, shape), keys(wanted, shape)
     places = np.minimum(np.searchsorted(have, want), len(have) - 1)
     return np.where(have[places] == want, places, -1).astype(np.int64)
+
+
+def grouped(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The group of each column of codes from 0 on, and a member of each, in order of the codes.
+
+    >>> grouped(np.array([[1, 0, 1], [2, 0, 2]]))
+    (array([1, 0, 1]), array([1, 2]))
+    """
+    sizes = codes.max(1, initial=0).tolist()
+    key, space = codes[0].astype(np.int64), sizes[0] + 1
+    for row, last in zip(codes[1:], sizes[1:], strict=True):
+        if space > LARGEST_KEY // (last + 1):
+            known, key = np.unique(key, return_inverse=True)
+            space = len(known)
+        key, space = key * (last + 1) + row, space * (last + 1)
+    if space <= min(DENSE, 16 * len(key) + 1024):  # counted in place
+        member = np.full(space, -1, np.int64)
+        member[key] = np.arange(len(key))
+        there = np.flatnonzero(member >= 0)
+        place = np.empty(space, np.int64)
+        place[there] = np.arange(len(there))
+        return place[key], member[there]
+    _, first, of = np.unique(key, return_index=True, return_inverse=True)
+    return of, first

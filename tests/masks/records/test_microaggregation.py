@@ -7,8 +7,13 @@ import pytest
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Kind
 from discreet.masks.records.file import RecordFile
-from discreet.masks.records.microaggregation import Microaggregate, groups_of, loss
-from discreet.masks.records.univariate import Univariate, optimal_groups
+from discreet.masks.records.microaggregation import (
+    Microaggregate,
+    Univariate,
+    groups_of,
+    loss,
+    optimal_groups,
+)
 
 RNG = np.random.default_rng(1)
 

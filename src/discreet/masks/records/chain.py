@@ -152,9 +152,5 @@ def shuffled(masked: MaskedFile, rng: np.random.Generator) -> MaskedFile:
 
 def chained(steps: Sequence[Mapping[str, Any]]) -> Mask:
     """One mask, or a chain of several."""
-    from discreet.masks.records.registry import mask_of
-
-    if len(steps) == 1:
-        step = steps[0]
-        return mask_of(step["method"], {k: v for k, v in step.items() if k != "method"})
-    return Chain.of({"steps": steps})
+    chain = Chain.of({"steps": steps})
+    return chain if len(chain.steps) > 1 else chain.steps[0]

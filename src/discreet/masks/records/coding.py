@@ -13,16 +13,14 @@ from discreet.data.frames import label
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Floats, Labels, RecordFile
-from discreet.masks.records.mask import Mask, MaskedFile, amount
+from discreet.masks.records.mask import MaskedFile, amount
 from discreet.masks.records.numeric import (
+    Columns,
+    NumberMask,
     as_before,
     by_column,
-    left_alone,
-    masked_file,
     mean_moved,
     mean_of,
-    number_columns,
-    said_of,
     weights_of,
 )
 
@@ -31,7 +29,7 @@ REPLACED = ("threshold", "mean", "label")
 
 
 @dataclass(frozen=True)
-class Code(Mask):
+class Code(NumberMask):
     """Numbers below `low` or above `high` become the end itself, their mean, or a label.
 
     The ends are numbers, or the shares `bottom` and `top` of records that may lie beyond; one for
@@ -48,7 +46,6 @@ class Code(Mask):
     ['<18', '31', '47', '>85', '>85']
     """
 
-    columns: str | tuple[str, ...]
     low: float | tuple[float, ...] | None = None
     high: float | tuple[float, ...] | None = None
     bottom: float | tuple[float, ...] | None = None
@@ -65,20 +62,15 @@ class Code(Mask):
 
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
         self._check()
-        weights, columns = weights_of(file), number_columns(file, self.columns, self.name)
+        weights, columns = weights_of(file), self.numbers(file)
         new, keys, said = {}, {}, []
         for place, (name, values) in enumerate(columns.items()):
             ends = self._ends(place, len(columns), values)
             beyond = _beyond(values, *ends)
             codes = [self._code(side, name, values, weights, ends, beyond) for side in (0, 1)]
             released = ["" if code is None else label(code) for code in codes]
-            keys[name] = Key(
-                name,
-                Kind.TOPCODE,
-                low=ends[0],
-                high=ends[1],
-                labels=(released[0], released[1]),
-            )
+            labels = (released[0], released[1])
+            keys[name] = Key(name, Kind.TOPCODE, low=ends[0], high=ends[1], labels=labels)
             if self.replace == "label":
                 new[name] = _labelled(file, name, released, beyond)
             else:
@@ -88,38 +80,26 @@ class Code(Mask):
                         coded[rows] = code
                 new[name] = as_before(file, name, coded)
             said.append(f"{name}: {sum(int(rows.sum()) for rows in beyond):,} records coded.")
-        data = file.with_columns(**new).data
-        return MaskedFile(
-            data,
-            np.arange(len(file)),
-            keys,
-            method=self.name,
-            parameters=said_of(self.options),
-            said=tuple(said),
-        )
+        return self.changed(file, new, keys, said)
 
-    def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
-        columns = number_columns(file, self.columns, self.name)
-        found = left_alone(file, masked, list(columns))
-        for place, (name, values) in enumerate(columns.items() if not found else ()):
-            low, high = self._ends(place, len(columns), values)
-            before, after = file.labels(name), masked_file(masked).labels(name)
-            below = values < (-np.inf if low is None else low)
-            above = values > (np.inf if high is None else high)
+    def broken_numbers(self, file: RecordFile, columns: Columns, released: RecordFile) -> list[str]:
+        found: list[str] = []
+        for place, (name, values) in enumerate(columns.items()):
+            below, above = _beyond(values, *self._ends(place, len(columns), values))
+            before, after = file.labels(name), released.labels(name)
             if (before != after)[~below & ~above].any():
                 found.append(f"{name!r} has changed between the ends")
             if any(len(set(after[rows])) > 1 for rows in (below, above)):
                 found.append(f"{name!r} has several codes beyond an end")
-            if self.replace == "mean" and not found:
-                coded = masked_file(masked).numbers(name)
-                if mean_moved(values, coded, weights_of(file)):
-                    found.append(f"the mean of {name!r} is not kept")
+            means = not found and self.replace == "mean"
+            if means and mean_moved(values, released.numbers(name), weights_of(file)):
+                found.append(f"the mean of {name!r} is not kept")
         return found
 
     def _check(self) -> None:
         if self.replace not in REPLACED:
             raise OptionError(
-                f"replace of top-code is {self.replace!r}; write one of {_or(REPLACED)}."
+                f"replace of top-code is {self.replace!r}; write one of {', '.join(REPLACED)}."
             )
         if (self.low is not None and self.bottom is not None) or (
             self.high is not None and self.top is not None
@@ -205,7 +185,3 @@ def _labelled(file: RecordFile, name: str, codes: list[str], beyond: tuple[Rows,
     for code, rows in zip(codes, beyond, strict=True):
         texts[rows] = code
     return texts
-
-
-def _or(names: tuple[str, ...]) -> str:
-    return ", ".join(names)

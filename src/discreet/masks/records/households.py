@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.masks.records.file import RecordFile
+from discreet.table.keys import grouped
 
 Ints = NDArray[np.int64]
 
@@ -74,8 +75,5 @@ class Households:
 
 def codes_of(file: RecordFile, names: Sequence[str]) -> Ints:
     """One code for each combination of values; a missing value is one."""
-    found = np.zeros(len(file), np.int64)
-    for name in names:
-        codes, known = file.codes(name)
-        found = np.unique(found * (len(known) + 1) + codes + 1, return_inverse=True)[1]
-    return found
+    codes = [file.codes(name)[0] + 1 for name in names]
+    return grouped(np.array(codes))[0] if codes else np.zeros(len(file), np.int64)

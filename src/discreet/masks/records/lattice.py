@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.look.result import Result, Shown
 from discreet.masks.records.criteria import Criteria
-from discreet.masks.records.grouping import grouped
 from discreet.masks.records.ladder import Ladder
 from discreet.table.cells import frame
+from discreet.table.keys import grouped
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ class Classes:
     def count(cls, ladders: Sequence[Ladder], sensitive: Ints | None) -> tuple[Classes, Ints]:
         """Classes at the bottom, and the class of each record."""
         codes = np.array([ladder.codes for ladder in ladders])
-        of, first = grouped(codes, [len(ladder.labels[0]) for ladder in ladders])
+        of, first = grouped(codes)
         counts = np.bincount(of)
         empty = np.zeros(0, np.int64)
         if sensitive is None:
@@ -66,12 +66,11 @@ class Classes:
     def merge(self, maps: Sequence[Ints]) -> Classes:
         """Classes one or more levels up."""
         codes = np.array([up[row] for up, row in zip(maps, self.codes, strict=True)])
-        of, first = grouped(codes, [int(up.max()) + 1 for up in maps])
+        of, first = grouped(codes)
         counts = _sums(of, self.counts, len(first))
         if not len(self.cell_class):
             return Classes(codes[:, first], counts, *[self.cell_class] * 3)
-        many = int(self.cell_value.max()) + 1
-        at, chosen = grouped(np.array([of[self.cell_class], self.cell_value]), [len(first), many])
+        at, chosen = grouped(np.array([of[self.cell_class], self.cell_value]))
         return Classes(
             codes[:, first],
             counts,
@@ -203,7 +202,7 @@ class Lattice(Shown):
         """Which records are in classes that fail."""
         ups = [ladder.maps[level] for ladder, level in zip(self.ladders, node, strict=True)]
         codes = np.array([up[row] for up, row in zip(ups, self.bottom.codes, strict=True)])
-        of, first = grouped(codes, [int(up.max()) + 1 for up in ups])
+        of, first = grouped(codes)
         fails = self.criteria.failing(self.bottom.merge(ups))
         assert len(fails) == len(first)
         return np.asarray(fails[of][self.of])

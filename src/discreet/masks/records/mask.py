@@ -166,6 +166,11 @@ class Mask(Shown, ABC):
     def options(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}  # type: ignore[arg-type]
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Options as a masked file says them."""
+        return self.options
+
     @abstractmethod
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
         """The masked file; draws come from `rng` alone."""
@@ -173,6 +178,33 @@ class Mask(Shown, ABC):
     @abstractmethod
     def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
         """What of the promise does not hold for a masked file: nothing, if all is well."""
+
+    def check_columns(self, file: RecordFile, names: Sequence[str]) -> None:
+        """Refuse to change who lives together, or how many people each stands for."""
+        if {file.household, file.weight} & set(names):
+            raise DataError(f"{self.name} never changes the household or the weight; name others.")
+
+    def changed(
+        self,
+        file: RecordFile,
+        columns: Mapping[str, Any],
+        keys: Mapping[str, Key],
+        said: Sequence[str] = (),
+        **more: Any,
+    ) -> MaskedFile:
+        """The same records in the same order, with other values in some columns."""
+        rows, method = np.arange(len(file)), {"method": self.name, "parameters": self.parameters}
+        data = file.with_columns(**columns).data
+        return MaskedFile(data, rows, keys, said=tuple(said), **(method | more))
+
+
+def others_changed(
+    file: RecordFile, masked: MaskedFile, names: Sequence[str], these: str
+) -> list[str]:
+    """A sentence if a column has changed that is not among `names`, which `these` are not."""
+    others = [name for name in file.data.columns if name not in names]
+    was, now = (data[others].reset_index(drop=True) for data in (file.data, masked.data))
+    return [] if now.equals(was) else [f"a column that is {these} has changed."]
 
 
 def listed(given: object, what: str) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""Microaggregation: records in small groups of near ones, which share a mean."""
+"""Microaggregation: records in small groups of near ones, which share a mean.
+
+Of several columns together, or of one column at a time with the least loss there is.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,11 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError, OptionError
 from discreet.masks.records.file import Floats, RecordFile
-from discreet.masks.records.mask import Mask, MaskedFile
+from discreet.masks.records.mask import MaskedFile
 from discreet.masks.records.numeric import (
     CLOSE,
-    left_alone,
-    masked_file,
-    number_columns,
-    said_of,
+    Columns,
+    NumberMask,
     shared,
     weights_of,
 )
@@ -42,6 +43,26 @@ def groups_of(values: Floats, k: int, *, standardise: bool = True) -> Ints:
         raise DataError(f"{len(values):,} records are too few for groups of {k}; lower k.")
     points = standardised(values) if standardise else values
     return np.asarray(mdav(np.ascontiguousarray(points, np.float64), k))
+
+
+def optimal_groups(values: Floats, k: int) -> Ints:
+    """The group of each value, at least k each, with the least sum of squares within groups.
+
+    Such groups are k to 2k - 1 neighbours among the sorted values: a shortest path (Hansen &
+    Mukherjee 2003, IEEE TKDE 15:1043).
+
+    >>> optimal_groups(np.array([1.0, 9.0, 2.0, 8.5, 1.5]), 2)
+    array([0, 1, 0, 1, 0])
+    """
+    from discreet._kernels.microaggregation import on_a_line
+
+    if len(values) < k:
+        raise DataError(f"{len(values):,} values are too few for groups of {k}; lower k.")
+    order = np.argsort(values, kind="stable")
+    ends = on_a_line(np.ascontiguousarray(values[order], np.float64), k)
+    groups = np.empty(len(values), np.int64)
+    groups[order] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    return groups
 
 
 def standardised(values: Floats) -> Floats:
@@ -71,7 +92,7 @@ def _means(column: Floats, groups: Ints) -> Floats:
 
 
 @dataclass(frozen=True)
-class Microaggregate(Mask):
+class Microaggregate(NumberMask):
     """Records in groups of at least k near ones (MDAV) get the mean or median of their group.
 
     Several columns are grouped together. The mean is that with the file's weights, if it has any,
@@ -88,7 +109,6 @@ class Microaggregate(Mask):
     array(['32', '48.5', '48.5', '32'], dtype=object)
     """
 
-    columns: str | tuple[str, ...]
     k: int = 3
     standardise: bool = True
     release: str = "mean"
@@ -101,10 +121,10 @@ class Microaggregate(Mask):
     )
 
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
-        check_groups(self.name, self.k, self.release, len(file))
+        _check(self, len(file))
         if self.few not in FEW:
             raise OptionError(f"few of {self.name} is {self.few!r}; write one of {', '.join(FEW)}.")
-        columns = number_columns(file, self.columns, self.name)
+        columns = self.numbers(file)
         values, weights = np.column_stack(list(columns.values())), weights_of(file)
         points = standardised(values) if self.standardise else values
         new, group = np.full_like(values, np.nan), np.full(len(file), -1)
@@ -116,7 +136,7 @@ class Microaggregate(Mask):
             elif there.any():
                 part = np.ix_(rows, there)
                 found = groups_of(points[part], self.k, standardise=False)
-                new[part] = centres(values[part], found, weights[rows], self.release)
+                new[part] = _centres(values[part], found, weights[rows], self.release)
                 group[rows] = found + group.max() + 1
         whole = ~np.isnan(new).any(1)
         lost = loss(points[whole], np.unique(group[whole], return_inverse=True)[1])
@@ -125,28 +145,18 @@ class Microaggregate(Mask):
             f"{lost:.6f}% of the sum of squares is lost within groups.",
         ]
         said += [f"{blanked:,} records have become missing."] * (blanked > 0)
-        return MaskedFile(
-            file.with_columns(**dict(zip(columns, new.T, strict=True))).data,
-            np.arange(len(file)),
-            {name: shared(name, column) for name, column in zip(columns, new.T, strict=True)},
-            method=self.name,
-            parameters=said_of(self.options),
-            said=tuple(said),
-        )
+        made = dict(zip(columns, new.T, strict=True))
+        return self.changed(file, made, {name: shared(name, made[name]) for name in made}, said)
 
-    def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
-        columns = number_columns(file, self.columns, self.name)
-        found = left_alone(file, masked, list(columns))
-        if self.few == "blank":
-            found = [one for one in found if not one.endswith("than before")]
-        if found:
-            return found
-        before = np.column_stack(list(columns.values()))
-        after = np.column_stack([masked_file(masked).numbers(name) for name in columns])
-        return broken_groups(list(columns), before, after, weights_of(file), self.k, self.release)
+    @property
+    def blanks(self) -> bool:
+        return self.few == "blank"
+
+    def broken_numbers(self, file: RecordFile, columns: Columns, released: RecordFile) -> list[str]:
+        return _broken_groups(self, file, columns, released)
 
     def _may_blank(self, names: list[str], there: NDArray[np.bool_], many: int) -> None:
-        if self.few == "blank":
+        if self.blanks:
             return
         lacking = [name for name, one in zip(names, there, strict=True) if not one]
         what = f"lack {' and '.join(lacking)} alone" if lacking else "have all the columns"
@@ -156,14 +166,62 @@ class Microaggregate(Mask):
         )
 
 
-def check_groups(mask: str, k: object, release: str, many: int) -> None:
+@dataclass(frozen=True)
+class Univariate(NumberMask):
+    """Each column by itself in groups of at least k neighbours, which get their mean or median.
+
+    The sum of squares within groups is the least possible. The mean is that with the file's
+    weights, if it has any, so that weighted means are kept; the groups are formed without them.
+    Combinations of several columns may stay unique: only values of one column are shared.
+
+    >>> import pandas as pd
+    >>> file = RecordFile(pd.DataFrame({"pay": [20, 41, 39, 22, None]}))
+    >>> masked = Univariate("pay", k=2).apply(file, np.random.default_rng(1))
+    >>> masked.data["pay"].tolist()
+    [21.0, 40.0, 40.0, 21.0, nan]
+    """
+
+    k: int = 3
+    release: str = "mean"
+
+    name: ClassVar[str] = "univariate"
+    promise: ClassVar[str] = (
+        "Every released number of a column occurs at least k times; if means are released, those "
+        "of the columns are kept (with the file's weights)."
+    )
+
+    def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
+        _check(self, len(file))
+        weights, new, said = weights_of(file), {}, []
+        for name, values in self.numbers(file).items():
+            rows = np.flatnonzero(~np.isnan(values))
+            if len(rows) < self.k:
+                raise DataError(
+                    f"{name!r} has {len(rows):,} numbers, fewer than k = {self.k}; lower k, or "
+                    "leave the column out."
+                )
+            there = values[rows, None]
+            groups = optimal_groups(values[rows], self.k)
+            new[name] = np.full(len(file), np.nan)
+            new[name][rows] = _centres(there, groups, weights[rows], self.release)[:, 0]
+            lost = loss(there, groups)
+            said.append(f"{name}: {lost:.6f}% of the sum of squares is lost within groups.")
+        return self.changed(file, new, {name: shared(name, new[name]) for name in new}, said)
+
+    def broken_numbers(self, file: RecordFile, columns: Columns, released: RecordFile) -> list[str]:
+        each = ({name: values} for name, values in columns.items())
+        return [one for column in each for one in _broken_groups(self, file, column, released)]
+
+
+def _check(mask: Microaggregate | Univariate, many: int) -> None:
+    k, release, known = mask.k, mask.release, ", ".join(RELEASED)
     if not isinstance(k, int) or isinstance(k, bool) or not 2 <= k <= many:
-        raise OptionError(f"k of {mask} is {k!r}; give a whole number from 2 to {many:,}.")
+        raise OptionError(f"k of {mask.name} is {k!r}; give a whole number from 2 to {many:,}.")
     if release not in RELEASED:
-        raise OptionError(f"release of {mask} is {release!r}; write one of {', '.join(RELEASED)}.")
+        raise OptionError(f"release of {mask.name} is {release!r}; write one of {known}.")
 
 
-def centres(values: Floats, groups: Ints, weights: Floats, release: str) -> Floats:
+def _centres(values: Floats, groups: Ints, weights: Floats, release: str) -> Floats:
     """What each record's group releases, column by column; weighted means, or plain medians."""
     if release == "median":
         import pandas as pd
@@ -178,11 +236,13 @@ def centres(values: Floats, groups: Ints, weights: Floats, release: str) -> Floa
     return found
 
 
-def broken_groups(
-    names: list[str], before: Floats, after: Floats, weights: Floats, k: int, release: str
+def _broken_groups(
+    mask: Microaggregate | Univariate, file: RecordFile, columns: Columns, released: RecordFile
 ) -> list[str]:
     """What does not hold of: each combination at least k times, and the mean of its records."""
-    found = []
+    found, names, k = [], list(columns), mask.k
+    before, weights = np.column_stack(list(columns.values())), weights_of(file)
+    after = np.column_stack([released.numbers(name) for name in names])
     kinds = np.where(np.isnan(after), np.inf, after)
     _, group, sizes = np.unique(kinds, axis=0, return_inverse=True, return_counts=True)
     group = group.ravel()
@@ -197,12 +257,12 @@ def broken_groups(
         there = ~np.isnan(new)
         low, high = (np.minimum.reduceat(old, first), np.maximum.reduceat(old, first))
         room = CLOSE * (high - low + np.maximum(np.abs(low), np.abs(high)))
-        if release == "mean":
+        if mask.release == "mean":
             low = high = (
                 low + np.add.reduceat(weights * (old - np.repeat(low, sizes)), first) / parts
             )
         if not ((low - room <= new) & (new <= high + room))[there].all():
-            found.append(f"{name!r} is not the {release} of its group")
+            found.append(f"{name!r} is not the {mask.release} of its group")
         if ((~np.isnan(new)) & np.isnan(low)).any():
             found.append(f"{name!r} has numbers that were missing")
     return found

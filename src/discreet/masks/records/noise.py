@@ -11,15 +11,8 @@ import numpy as np
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Floats, RecordFile
-from discreet.masks.records.mask import Mask, MaskedFile, amount
-from discreet.masks.records.numeric import (
-    by_column,
-    left_alone,
-    masked_file,
-    mean_moved,
-    number_columns,
-    said_of,
-)
+from discreet.masks.records.mask import MaskedFile, amount
+from discreet.masks.records.numeric import Columns, NumberMask, by_column, mean_moved
 
 KINDS = ("independent", "correlated", "multiplicative")
 KEPT = ("nothing", "means")
@@ -29,7 +22,7 @@ DIGITS = 10  # digits of noise that are released
 
 
 @dataclass(frozen=True)
-class Noise(Mask):
+class Noise(NumberMask):
     """Normal noise: x = y + e, or x = y exp(e) if multiplicative.
 
     `spread` is the standard deviation of e as a share of that of the column, or a list of
@@ -50,7 +43,6 @@ class Noise(Mask):
     (<Kind.NORMAL: 'normal'>, 1.021)
     """
 
-    columns: str | tuple[str, ...]
     spread: float | tuple[float, ...]
     kind: str = "independent"
     keep: str = "nothing"
@@ -62,7 +54,7 @@ class Noise(Mask):
     )
 
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
-        columns = self._columns(file)
+        columns = self.numbers(file)
         names, values = list(columns), np.column_stack(list(columns.values()))
         spreads = self._spreads(names, values)
         correlation = _correlation(names, values) if self._tied(names) else np.eye(len(names))
@@ -74,31 +66,23 @@ class Noise(Mask):
         released = values * np.exp(noise) if self._times else values + noise
         released = _cut_off(released, spreads, times=self._times)
         kind = Kind.LOGNORMAL if self._times else Kind.NORMAL
-        return MaskedFile(
-            file.with_columns(**dict(zip(names, released.T, strict=True))).data,
-            np.arange(len(file)),
-            {
-                name: Key(name, kind, spread=(float(s),))
-                for name, s in zip(names, spreads, strict=True)
-            },
-            {
+        return self.changed(
+            file,
+            dict(zip(names, released.T, strict=True)),
+            {n: Key(n, kind, spread=(float(s),)) for n, s in zip(names, spreads, strict=True)},
+            (*self._said(), *_averaged(file, columns)),
+            correlation={
                 (names[a], names[b]): float(correlation[a, b])
                 for a, b in combinations(range(len(names)), 2)
                 if self._tied(names)
             },
-            method=self.name,
-            parameters=said_of(self.options),
-            said=(*self._said(), *_averaged(file, columns)),
         )
 
-    def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
-        columns = self._columns(file)
-        found = left_alone(file, masked, list(columns))
-        if found:
-            return found
+    def broken_numbers(self, file: RecordFile, columns: Columns, released: RecordFile) -> list[str]:
+        found = []
         spreads = self._spreads(list(columns), np.column_stack(list(columns.values())))
         for (name, values), spread in zip(columns.items(), spreads, strict=True):
-            after = masked_file(masked).numbers(name)
+            after = released.numbers(name)
             if self._times:
                 values, after = np.log(values), np.log(np.where(after > 0, after, np.nan))
             there = ~np.isnan(values)
@@ -115,11 +99,11 @@ class Noise(Mask):
     def _tied(self, names: list[str]) -> bool:
         return self.kind == "correlated" and len(names) > 1
 
-    def _columns(self, file: RecordFile) -> dict[str, Floats]:
+    def numbers(self, file: RecordFile) -> Columns:
         for what, given, known in (("kind", self.kind, KINDS), ("keep", self.keep, KEPT)):
             if given not in known:
                 raise OptionError(f"{what} of noise is {given!r}; write one of {', '.join(known)}.")
-        columns = number_columns(file, self.columns, self.name)
+        columns = super().numbers(file)
         for name, values in columns.items() if self._times else ():
             if (low := np.nanmin(values)) <= 0:
                 raise DataError(

@@ -2,42 +2,65 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.data.frames import label
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Floats, RecordFile
-from discreet.masks.records.mask import MaskedFile, listed
+from discreet.masks.records.mask import Mask, MaskedFile, listed
 
+Columns = dict[str, Floats]
 CLOSE = 1e-9  # how well a promise of equal sums is kept, in standard deviations
 
 
-def number_columns(file: RecordFile, columns: object, mask: str) -> dict[str, Floats]:
-    """The columns that a mask is to change, as numbers; households and weights are not among them.
+@dataclass(frozen=True)
+class NumberMask(Mask):
+    """A mask of columns of numbers: all else, and who has no number, stays as it is."""
 
-    >>> import pandas as pd
-    >>> number_columns(RecordFile(pd.DataFrame({"age": [31, None]})), "age", "noise")
-    {'age': array([31., nan])}
-    """
-    names = listed(columns, f"columns of {mask}")
-    if len(set(names)) < len(names):
-        raise OptionError(f"columns of {mask} names {names!r}; name each once.")
-    found = {}
-    for name in names:
-        if name in (file.household, file.weight):
-            role = "weight" if name == file.weight else "household"
-            raise DataError(f"{mask} cannot change {name!r}, the {role}; name other columns.")
-        found[name] = values = file.numbers(name)
-        if np.isinf(values).any():
-            raise DataError(f"{name!r} has an infinite number; repair it.")
-        if np.isnan(values).all():
-            raise DataError(f"{name!r} has no number at all; leave it out of {mask}.")
-    return found
+    columns: str | tuple[str, ...]
+
+    def numbers(self, file: RecordFile) -> Columns:
+        """The columns to change; households and weights are not among them."""
+        names = listed(self.columns, f"columns of {self.name}")
+        if len(set(names)) < len(names):
+            raise OptionError(f"columns of {self.name} names {names!r}; name each once.")
+        found = {}
+        for name in names:
+            if name in (file.household, file.weight):
+                role = "weight" if name == file.weight else "household"
+                raise DataError(
+                    f"{self.name} cannot change {name!r}, the {role}; name other columns."
+                )
+            found[name] = values = file.numbers(name)
+            if np.isinf(values).any():
+                raise DataError(f"{name!r} has an infinite number; repair it.")
+            if np.isnan(values).all():
+                raise DataError(f"{name!r} has no number at all; leave it out of {self.name}.")
+        return found
+
+    @property
+    def blanks(self) -> bool:
+        """Whether numbers may become missing."""
+        return False
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return given(self.options)
+
+    def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
+        columns = self.numbers(file)
+        found = _left_alone(file, masked, list(columns), blanks=self.blanks)
+        return found or self.broken_numbers(file, columns, RecordFile(masked.data))
+
+    @abstractmethod
+    def broken_numbers(self, file: RecordFile, columns: Columns, released: RecordFile) -> list[str]:
+        """What of the promise does not hold for the columns, where all else is as it was."""
 
 
 def by_column(given: object, names: Sequence[str], what: str) -> tuple[Any, ...]:
@@ -84,13 +107,16 @@ def shared(name: str, values: Floats) -> Key:
     return Key(name, Kind.SHARED, seen=names[places])
 
 
-def left_alone(file: RecordFile, masked: MaskedFile, names: Sequence[str]) -> list[str]:
-    """What else has changed though only `names` may, and none of what is missing there."""
+def _left_alone(
+    file: RecordFile, masked: MaskedFile, names: Sequence[str], *, blanks: bool
+) -> list[str]:
+    """What else has changed though only `names` may; and who is missing there, unless `blanks`."""
     broken = []
     if list(masked.data.columns) != list(file.data.columns):
         return ["the columns are not those of the file"]
     if len(masked) != len(file) or (masked.rows != np.arange(len(file))).any():
         return ["the records are not those of the file, in its order"]
+    released = RecordFile(masked.data)
     for name in file.data.columns:
         before, after = file.data[name], masked.data[name]
         if name not in names:
@@ -99,18 +125,9 @@ def left_alone(file: RecordFile, masked: MaskedFile, names: Sequence[str]) -> li
             )
             if not np.all(same):
                 broken.append(f"{name!r} has changed")
-        elif (missing(file, name) != missing(masked_file(masked), name)).any():
+        elif not blanks and ((file.labels(name) == "") != (released.labels(name) == "")).any():
             broken.append(f"{name!r} is missing for others than before")
     return broken
-
-
-def masked_file(masked: MaskedFile) -> RecordFile:
-    """The released records, to be read like a file."""
-    return RecordFile(masked.data)
-
-
-def missing(file: RecordFile, name: str) -> NDArray[np.bool_]:
-    return np.asarray(file.labels(name) == "")
 
 
 def mean_moved(before: Floats, after: Floats, weights: Floats) -> bool:
@@ -121,6 +138,6 @@ def mean_moved(before: Floats, after: Floats, weights: Floats) -> bool:
     return bool(abs(gap) > CLOSE * (scale or 1.0))
 
 
-def said_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as parameters: what was given, without what was not."""
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options without those that were not given."""
     return {name: value for name, value in options.items() if value is not None and value != ()}

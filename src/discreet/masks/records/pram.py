@@ -13,7 +13,7 @@ from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.households import Households
-from discreet.masks.records.mask import Mask, MaskedFile, amount, listed
+from discreet.masks.records.mask import Mask, MaskedFile, amount, listed, others_changed
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,8 +65,7 @@ class Pram(Mask):
 
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
         names = listed(self.columns, "columns of pram")
-        if {file.household, file.weight} & set(names):
-            raise DataError("pram never changes the household or the weight; name others.")
+        self.check_columns(file, names)
         columns: dict[str, Any] = {}
         keys, said = {}, []
         for name in names:
@@ -87,14 +86,7 @@ class Pram(Mask):
                 columns[name] = file.data[name].iloc[rows].array
             keys[name] = Key(name, Kind.CATEGORY, matrix=_named(R, categories))
             said.append(f"{int((moved != codes).sum()):,} values of {name} are changed.")
-        return MaskedFile(
-            file.with_columns(**columns).data,
-            np.arange(len(file)),
-            keys,
-            method=self.name,
-            parameters=self.options,
-            said=tuple(said),
-        )
+        return self.changed(file, columns, keys, said)
 
     def _frequencies(self, file: RecordFile, codes: Ints, many: int) -> Floats:
         there = codes >= 0
@@ -110,10 +102,8 @@ class Pram(Mask):
 
     def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
         names = listed(self.columns, "columns of pram")
-        after, found = RecordFile(masked.data), []
-        others = [c for c in file.data.columns if c not in names]
-        if not masked.data[others].equals(file.data[others]):
-            found.append("a column that is not to be changed has changed.")
+        after = RecordFile(masked.data)
+        found = others_changed(file, masked, names, "not to be changed")
         for name in names:
             was, now = file.labels(name), after.labels(name)
             if ((was == "") != (now == "")).any():

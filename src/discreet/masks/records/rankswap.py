@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Floats, RecordFile
-from discreet.masks.records.mask import Mask, MaskedFile, amount
-from discreet.masks.records.numeric import left_alone, masked_file, number_columns, said_of
+from discreet.masks.records.mask import MaskedFile, amount
+from discreet.masks.records.numeric import Columns, NumberMask
 
 Ints = NDArray[np.int64]
 SWEEPS = 48  # exchanges tried a record; ranks are as good as fresh after 16
@@ -21,7 +21,7 @@ PARTS = 20
 
 
 @dataclass(frozen=True)
-class RankSwap(Mask):
+class RankSwap(NumberMask):
     """Each column's values are exchanged among records at most `window` apart in rank.
 
     The window is a share of the records that have a value (Moore 1996). Where Moore scans the
@@ -38,7 +38,6 @@ class RankSwap(Mask):
     ([31, 47, 50, 52, 68, 70], 0.3333333333333333)
     """
 
-    columns: str | tuple[str, ...]
     window: float
 
     name: ClassVar[str] = "rank-swap"
@@ -48,28 +47,20 @@ class RankSwap(Mask):
     )
 
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
-        columns = number_columns(file, self.columns, self.name)
         new, keys = {}, {}
-        for name, values in columns.items():
+        for name, values in self.numbers(file).items():
             reach = self._reach(name, values)
             order = _order(values, rng)
             given = file.data[name].to_numpy(copy=True)
             given[order] = given[order[rearranged(len(order), reach, rng)]]
             new[name] = given
             keys[name] = Key(name, Kind.RANK, window=reach / len(order), law=(1 / PARTS,) * PARTS)
-        return MaskedFile(
-            file.with_columns(**new).data,
-            np.arange(len(file)),
-            keys,
-            method=self.name,
-            parameters=said_of(self.options),
-        )
+        return self.changed(file, new, keys)
 
-    def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
-        columns = number_columns(file, self.columns, self.name)
-        found = left_alone(file, masked, list(columns))
-        for name, values in columns.items() if not found else ():
-            after = masked_file(masked).numbers(name)
+    def broken_numbers(self, file: RecordFile, columns: Columns, released: RecordFile) -> list[str]:
+        found = []
+        for name, values in columns.items():
+            after = released.numbers(name)
             there = ~np.isnan(values)
             ranks = np.sort(values[there])
             if (ranks != np.sort(after[there])).any():

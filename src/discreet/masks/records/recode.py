@@ -15,7 +15,7 @@ from discreet.masks.records.criteria import DISTANCES, DIVERSITIES, Criteria
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.ladder import Ladder
 from discreet.masks.records.lattice import LOSSES, Lattice, Node, Search
-from discreet.masks.records.mask import Mask, MaskedFile, amount, listed
+from discreet.masks.records.mask import Mask, MaskedFile, amount, listed, others_changed
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -106,8 +106,7 @@ class Recode(Mask):
     def ladders(self, file: RecordFile) -> list[Ladder]:
         """The levels of every column."""
         names = listed(self.columns, "columns of recode")
-        if {file.household, file.weight} & set(names):
-            raise DataError("recode never changes the household or the weight; name others.")
+        self.check_columns(file, names)
         return [Ladder.of(file, name, self.cuts.get(name, ())) for name in names]
 
     def lattice(self, file: RecordFile) -> Lattice:
@@ -188,15 +187,8 @@ class Recode(Mask):
         if gone.any():
             said.append(f"{int(gone.sum()):,} of {len(file):,} records are blanked in the columns.")
         used = dict(zip((a.name for a in ladders), node, strict=True))
-        return MaskedFile(
-            file.with_columns(**columns).data,
-            np.arange(len(file)),
-            keys,
-            method=self.name,
-            parameters={**self.options, "levels": used},
-            said=tuple(said),
-            behind=behind,
-        )
+        told = {**self.options, "levels": used}
+        return self.changed(file, columns, keys, said, parameters=told, behind=behind)
 
     def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
         import pandas as pd
@@ -205,7 +197,7 @@ class Recode(Mask):
             return ["records are lost."]
         found = []
         names = listed(self.columns, "columns of recode")
-        after = replace_data(file, masked.data)
+        after = RecordFile(masked.data)
         seen = pd.DataFrame({name: after.labels(name) for name in names})
         blanked = (seen == "").all(axis=1).to_numpy()
         for ladder in self.ladders(file):
@@ -213,9 +205,7 @@ class Recode(Mask):
             kept = seen[ladder.name].to_numpy() == ladder.at(level)
             if not (kept | blanked).all():
                 found.append(f"{ladder.name!r} is not at level {level} everywhere.")
-        others = [c for c in file.data.columns if c not in names]
-        if not masked.data[others].equals(file.data[others]):
-            found.append("a column that is not recoded has changed.")
+        found += others_changed(file, masked, names, "not recoded")
         was = np.all([file.labels(name) == "" for name in names], axis=0)
         if (blanked & ~was).sum() > self.suppress * len(file) + 1e-9:
             found.append("more records are blanked than may be.")
@@ -254,11 +244,6 @@ class Recode(Mask):
             if rule.moved(shares - whole).max() > self.t + 1e-8:
                 found.append(f"a class is farther than {self.t} from all records.")
         return found
-
-
-def replace_data(file: RecordFile, data: Any) -> RecordFile:
-    """The file with other records of the same columns."""
-    return RecordFile(data, file.hierarchies, file.household, file.weight)
 
 
 def _values(file: RecordFile, name: str) -> tuple[Ints, tuple[Ints, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.errors import OptionError
 from discreet.masks.records.coding import Code
 from discreet.masks.records.mask import Mask
-from discreet.masks.records.microaggregation import Microaggregate
+from discreet.masks.records.microaggregation import Microaggregate, Univariate
 from discreet.masks.records.noise import Noise
 from discreet.masks.records.pram import Pram
 from discreet.masks.records.rankswap import RankSwap
@@ -16,7 +16,6 @@ from discreet.masks.records.recode import Recode
 from discreet.masks.records.sampling import Sample
 from discreet.masks.records.suppression import Suppress
 from discreet.masks.records.swapping import Swap
-from discreet.masks.records.univariate import Univariate
 from discreet.masks.synthesis.records import PrivateRecords, Synthesise
 
 MASKS: dict[str, type[Mask]] = {

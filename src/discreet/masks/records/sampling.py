@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, OptionError
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, amount
-from discreet.masks.records.numeric import CLOSE, masked_file, said_of, weights_of
+from discreet.masks.records.numeric import CLOSE, given, weights_of
 
 Ints = NDArray[np.int64]
 
@@ -67,9 +67,8 @@ class Sample(Mask):
         what = "households" if self._whole(file) else "records"
         said = [f"{drawn.sum():,} of {len(stratum):,} {what} are drawn: {len(rows):,} records."]
         said += ["Weights are divided by the fraction drawn."] * (file.weight is not None)
-        return MaskedFile(
-            data, rows, method=self.name, parameters=said_of(self.options), said=tuple(said)
-        )
+        used = given(self.options)
+        return MaskedFile(data, rows, method=self.name, parameters=used, said=tuple(said))
 
     def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
         rows = np.asarray(masked.rows)
@@ -84,7 +83,7 @@ class Sample(Mask):
         if (np.bincount(stratum[drawn], minlength=0) != self._numbers(file, stratum)).any():
             found.append("the numbers drawn are not those asked for")
         others = [name for name in file.data.columns if name != file.weight]
-        released = masked_file(masked)
+        released = RecordFile(masked.data)
         if any((file.labels(name)[rows] != released.labels(name)).any() for name in others):
             found.append("a record is not as it was")
         if file.weight is not None and not found:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
-from discreet.masks.records.grouping import grouped
 from discreet.masks.records.mask import Mask, MaskedFile, amount, listed
+from discreet.risk.uniques.classes import agreeing
+from discreet.table.keys import grouped
 
 Ints = NDArray[np.int64]
 MOST = 16  # columns, of which all sets may be blanked
@@ -79,13 +80,12 @@ class Suppress(Mask):
     def apply(self, file: RecordFile, rng: np.random.Generator) -> MaskedFile:
         names = listed(self.columns, "columns of blank")
         file.check(*names)
-        if {file.household, file.weight} & set(names):
-            raise DataError("blank never changes the household or the weight; name others.")
+        self.check_columns(file, names)
         if len(file) < self.k:
             raise DataError(f"the file has {len(file):,} records, fewer than k = {self.k}.")
         columns = [file.codes(name)[0] for name in names]
         table = np.array(columns)
-        of, first = grouped(table + 1, (table.max(1) + 2).tolist())
+        of, first = grouped(table + 1)
         codes = table[:, first].T
         gone = (self._blanked(names, codes, np.bincount(of)) != codes)[of]
         data: dict[str, Any] = {}
@@ -97,15 +97,8 @@ class Suppress(Mask):
                 data[name] = file.data[name].mask(gone[:, place])
         blanks = gone.sum(0)
         told = ", ".join(f"{name} {many:,}" for name, many in zip(names, blanks, strict=True))
-        said = (f"{int(blanks.sum()):,} values are blanked: {told}.",)
-        return MaskedFile(
-            file.with_columns(**data).data,
-            np.arange(len(file)),
-            keys,
-            method=self.name,
-            parameters=self.options,
-            said=said,
-        )
+        said = [f"{int(blanks.sum()):,} values are blanked: {told}."]
+        return self.changed(file, data, keys, said)
 
     def _blanked(self, names: tuple[str, ...], codes: Ints, counts: Ints) -> Ints:
         """What the combinations become."""
@@ -209,36 +202,18 @@ def _any(
     codes: Ints, counts: Ints, part: list[int], sets: list[list[int]], k: int, strictly: bool
 ) -> None:
     """Blanks agree with every value: what has k records that agree keeps them."""
-    short = np.flatnonzero(_agreeing(codes[:, part], codes[:, part], counts) < k)
+    short = np.flatnonzero(agreeing(codes[:, part], codes[:, part], counts) < k)
     for chosen in sets:
         if not len(short):
             return
         tried = codes.copy()
         tried[short[:, None], chosen] = BLANK
-        enough = _agreeing(tried[short][:, part], codes[:, part], counts) >= k
+        enough = agreeing(tried[short][:, part], codes[:, part], counts) >= k
         codes[short[enough]] = tried[short[enough]]
-        short = np.flatnonzero(_agreeing(codes[:, part], codes[:, part], counts) < k)
+        short = np.flatnonzero(agreeing(codes[:, part], codes[:, part], counts) < k)
 
 
 def _sizes(codes: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """The group of each combination, and the records that share it."""
-    of, _ = grouped(codes.T + 1, (codes.max(0) + 2).tolist())
+    of, _ = grouped(codes.T + 1)
     return of, np.bincount(of, counts).astype(np.int64)[of]
-
-
-def _agreeing(asked: Ints, codes: Ints, counts: Ints) -> Ints:
-    """Records that agree with each combination asked for wherever neither is blank."""
-    bits = 1 << np.arange(codes.shape[1])
-    mine, theirs = (asked == BLANK) @ bits, (codes == BLANK) @ bits
-    found = np.zeros(len(asked), np.int64)
-    for a, b in itertools.product(np.unique(mine), np.unique(theirs)):
-        both = [c for c in range(codes.shape[1]) if not (a | b) >> c & 1]
-        rows, others = np.flatnonzero(mine == a), np.flatnonzero(theirs == b)
-        if not both:
-            found[rows] += counts[others].sum()
-            continue
-        joined = np.concatenate([asked[rows][:, both], codes[others][:, both]])
-        of, _ = grouped(joined.T, (joined.max(0) + 1).tolist())
-        sums = np.bincount(of[len(rows) :], counts[others], int(of.max()) + 1)
-        found[rows] += np.rint(sums[of[: len(rows)]]).astype(np.int64)
-    return found

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from discreet.errors import DataError, OptionError
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.households import Households, codes_of
-from discreet.masks.records.mask import Mask, MaskedFile, amount, listed
+from discreet.masks.records.mask import Mask, MaskedFile, amount, listed, others_changed
 from discreet.masks.records.tied import Tied
+from discreet.table.keys import grouped
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -115,22 +116,14 @@ class Swap(Mask):
             left = int((at_risk & (partner < 0)).sum())
             told = f"{left:,} have no partner and stay" if left else "all of them are swapped"
             said.append(f"{int(at_risk.sum()):,} households are at risk; {told}.")
-        return MaskedFile(
-            file.with_columns(**data).data,
-            np.arange(len(file)),
-            {key.name: key},
-            method=self.name,
-            parameters=self.options,
-            said=tuple(said),
-        )
+        return self.changed(file, data, {key.name: key}, said)
 
     def broken(self, file: RecordFile, masked: MaskedFile) -> list[str]:
         import pandas as pd
 
-        found, blocks = [], list(self.blocks)
-        others = [c for c in file.data.columns if c not in blocks]
-        if not masked.data[others].equals(file.data[others]):
-            return ["a column that is no block has changed."]
+        blocks = list(self.blocks)
+        if found := others_changed(file, masked, blocks, "no block"):
+            return found
         for level in range(1, len(blocks) + 1):
             by = [*blocks[:level], *self.kept]
             was, now = (f[by].value_counts(dropna=False) for f in (file.data, masked.data))
@@ -175,7 +168,7 @@ class _Plan:
             alone = np.bincount(codes)[codes] < mask.k
             risk[homes.home[alone]] = level
         gone = np.any([file.labels(name)[homes.first] == "" for name in mask.blocks], axis=0)
-        types = _joined(*classes, units[-1], risk)
+        types = grouped(np.array([*classes, units[-1], risk]))[0]
         return cls(
             homes,
             units,
@@ -229,20 +222,17 @@ def _stages(units: list[Ints], classes: list[Ints], targeted: bool) -> tuple[Any
     ]
     lowest = [level for level, _, _ in asked] + [-1] * len(classes)
     asked += [(finest, finest, matched) for matched in classes]
-    groups = np.array([_joined(matched, units[parent]) for _, parent, matched in asked])
+    groups = np.array(
+        [grouped(np.array([matched, units[parent]]))[0] for _, parent, matched in asked]
+    )
     cells = np.array(
-        [_joined(g, units[level + 1]) for g, (level, _, _) in zip(groups, asked, strict=True)]
+        [
+            grouped(np.array([group, units[level + 1]]))[0]
+            for group, (level, _, _) in zip(groups, asked, strict=True)
+        ]
     )
     members = np.argsort(groups, axis=1, kind="stable")
     starts = np.array(
         [np.searchsorted(np.sort(g), np.arange(groups.max() + 2)) for g in groups], np.int64
     )
     return groups, cells, members, starts, np.array(lowest)
-
-
-def _joined(*codes: Ints) -> Ints:
-    """One code for each combination."""
-    found = codes[0]
-    for code in codes[1:]:
-        found = np.unique(found * (int(code.max()) + 1) + code, return_inverse=True)[1]
-    return np.asarray(found, np.int64)

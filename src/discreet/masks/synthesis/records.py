@@ -16,7 +16,7 @@ from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.kinds import together
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
-from discreet.masks.records.mask import Mask, MaskedFile, listed
+from discreet.masks.records.mask import Mask, MaskedFile, listed, others_changed
 from discreet.masks.synthesis.geometric import checked
 from discreet.masks.synthesis.given import conditional
 from discreet.masks.synthesis.graphical import AveragedCells, graphical
@@ -116,9 +116,7 @@ class Synthesise(Mask):
             if len(masked) != self.copies * len(file):
                 wrong.append(f"{len(masked)} records instead of {self.copies * len(file)}.")
         else:
-            kept = [name for name in file.data.columns if name not in columns]
-            if not masked.data[kept].equals(file.data[kept].reset_index(drop=True)):
-                wrong.append("a column that is not synthetic has changed.")
+            wrong += others_changed(file, masked, columns, "not synthetic")
         return wrong + _unknown(file, masked, columns)
 
     def _fit(self, table: Table, rng: np.random.Generator) -> CellModel:

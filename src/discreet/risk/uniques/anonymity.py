@@ -290,12 +290,12 @@ def _alike(table: Table) -> Table:
     from scipy.sparse import csr_array
 
     keys = KeyClasses(table.margin(table.names[:-1]), MissingKey.ANY)
-    if not keys.absent.any():
+    if not (keys.codes < 0).any():
         return table
     size = (len(keys), table.shape[-1])
     values = csr_array((table.counts, (by_class(table)[0], table.codes[:, -1])), size)
     found = csr_array(size, dtype=np.int64)
-    for rows, others, place, at in meetings(keys.table, keys.absent):
+    for rows, others, place, at in meetings(keys.codes, keys.codes):
         ones = np.ones(len(others), np.int64)
         sums = csr_array((ones, (place, np.arange(len(others))))) @ values[others]
         mine = csr_array((np.ones(len(rows), np.int64), (rows, at)), (len(keys), sums.shape[0]))

@@ -22,6 +22,7 @@ from discreet.data.totals import check_people
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
 from discreet.table.codings import check_nestings
+from discreet.table.keys import grouped
 from discreet.table.keys import keys as cell_keys
 from discreet.table.load import read
 from discreet.table.microdata import Microdata
@@ -92,18 +93,19 @@ class KeyClasses(Unpublished):
         return None if self.weights is None else self._agreeing(self.weights)
 
     @cached_property
-    def absent(self) -> NDArray[np.bool_]:
-        """Where a class has a missing value, classes x keys."""
+    def codes(self) -> Ints:
+        """Those of the table, classes x keys; below 0 where a value is missing."""
         gone = [
             v.categories.index(MISSING) if MISSING in v.categories else -1
             for v in self.table.variables
         ]
-        return np.asarray(self.table.codes.astype(np.int64) == np.array(gone))
+        codes = self.table.codes.astype(np.int64)
+        return np.where(codes == np.array(gone), -1, codes)
 
     def _agreeing(self, amounts: Floats) -> Floats:
-        if self.missing is MissingKey.OWN or not self.absent.any():
+        if self.missing is MissingKey.OWN or not (self.codes < 0).any():
             return amounts
-        return agreeing(self.table, self.absent, amounts)
+        return agreeing(self.codes, self.codes, amounts)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -116,32 +118,40 @@ class KeyClasses(Unpublished):
         )
 
 
-def agreeing(table: Table, absent: NDArray[np.bool_], amounts: Floats) -> Floats:
-    """Sums over all cells that agree with a cell wherever neither of the two is missing."""
-    sums = np.zeros(len(amounts))
-    for rows, others, place, at in meetings(table, absent):
+def agreeing(asked: Ints, codes: Ints, amounts: NDArray[Any]) -> Floats:
+    """Sums over all rows of codes that agree with each one asked for wherever neither is missing.
+
+    >>> agreeing(np.array([[1, -1], [0, 1]]), np.array([[1, 0], [1, 1], [-1, 1]]), np.ones(3))
+    array([3., 1.])
+    """
+    sums = np.zeros(len(asked))
+    for rows, others, place, at in meetings(asked, codes):
         sums[rows] += np.bincount(place, amounts[others])[at]
     return sums
 
 
-def meetings(table: Table, absent: NDArray[np.bool_]) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
-    """Cells with values in the same places are one group; two groups meet on what both have.
+def meetings(asked: Ints, codes: Ints) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
+    """Rows with values in the same places are one group; two groups meet on what both have.
 
-    Of each pair of groups: rows of the first that agree with some of the second, rows of the
-    second, the meeting place of these, and of those.
+    Of each pair of groups: rows asked for that agree with some of `codes`, rows of these, the
+    meeting place of these, and of those. What is missing is below 0.
     """
-    group = absent @ (1 << np.arange(absent.shape[1], dtype=np.int64))
-    members = {int(g): np.flatnonzero(group == g) for g in np.unique(group)}
-    for mine, rows in members.items():
-        for other, others in members.items():
-            both = [p for p in range(absent.shape[1]) if not (mine | other) >> p & 1]
-            sizes = [table.shape[p] for p in both]
-            seen = cell_keys(table.codes[others][:, both], sizes)
-            distinct, place = np.unique(seen, return_inverse=True)
-            asked = cell_keys(table.codes[rows][:, both], sizes)
-            at = np.minimum(np.searchsorted(distinct, asked), len(distinct) - 1)
-            met = distinct[at] == asked
+    known = _groups(codes)
+    for mine, rows, wanted in _groups(asked):
+        for other, others, there in known:
+            both = [p for p in range(codes.shape[1]) if not (mine | other) >> p & 1]
+            joined = np.concatenate([there[both], wanted[both]], axis=1)
+            of = grouped(joined)[0] if both else np.zeros(joined.shape[1], np.int64)
+            place, at = np.split(of, [len(others)])
+            met = np.bincount(place, minlength=int(of.max()) + 1)[at] > 0
             yield rows[met], others, place, at[met]
+
+
+def _groups(codes: Ints) -> list[tuple[int, Ints, Ints]]:
+    """Rows that miss the same places, which are the bits of a number, and their codes by place."""
+    missing = (codes < 0) @ (1 << np.arange(codes.shape[1], dtype=np.int64))
+    members = ((int(one), np.flatnonzero(missing == one)) for one in np.unique(missing))
+    return [(one, rows, np.ascontiguousarray(codes[rows].T)) for one, rows in members]
 
 
 def key_classes(
