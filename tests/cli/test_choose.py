@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from discreet.cli import main
-from discreet.look.textmap import text_map
+from discreet.look.riskutilitychart import text_map
 
 PAIRS = "Race*Income + Income*Gender"
 USERS = """

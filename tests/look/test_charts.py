@@ -8,7 +8,8 @@ import pytest
 
 from charted import rows, size, title, words
 from discreet.errors import DisclosureError
-from discreet.look.charts import interval_chart, order_chart
+from discreet.look.boundscharts import interval_chart
+from discreet.look.frontiercharts import release_chart
 from discreet.look.palette import DARK, LIGHT
 from discreet.look.theme import NARROW
 from discreet.look.words import number, percent, plural, span
@@ -103,18 +104,18 @@ def test_any_frame_will_do():
 
 
 def test_margins_by_order():
-    chart = order_chart({1: 3, 2: 2}, 3)
+    chart = release_chart({1: 3, 2: 2}, 3)
     assert title(chart) == "5 of 7 possible margins are in the release"
     assert [row["words"] for row in rows(chart)] == [
         "3 of 3 (100%)", "2 of 3 (67%)", "0 of 1 (0%)",
     ]  # fmt: skip
-    assert "There is no variable." in words(order_chart({}, 0))
+    assert "There is no variable." in words(release_chart({}, 0))
     with pytest.raises(DisclosureError, match="margins of 3 variables"):
-        order_chart({1: 4}, 3)
+        release_chart({1: 4}, 3)
 
 
 def test_no_menu_that_would_send_counts_away():
-    for chart in (interval_chart(frame()), order_chart({1: 3}, 3)):
+    for chart in (interval_chart(frame()), release_chart({1: 3}, 3)):
         assert chart.to_dict()["usermeta"] == {"embedOptions": {"actions": False}}
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from charted import rows, size, title, words
 from discreet.errors import DisclosureError
+from discreet.look.frontiercharts import served_chart
 from discreet.look.palette import LIGHT
-from discreet.look.requestcharts import served_chart
 from discreet.look.theme import NARROW
 
 ROWS = [("Health", 0.9, 1.0), ("Schools", 0.459, 0.2), ("Press", 1.0, None)]

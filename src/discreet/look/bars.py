@@ -8,7 +8,8 @@ from typing import Any
 
 from discreet.look.palette import LIGHT
 from discreet.look.theme import PHONE, WIDE, empty_chart, finish, short_lines
-from discreet.look.ticks import nice_ticks
+from discreet.look.ticks import HALVES, nice_ticks
+from discreet.look.words import number, percent
 
 LETTER, LINE = 7, 15  # pixels of a letter, and of a line of them
 
@@ -94,6 +95,40 @@ class Names:
         return found
 
 
+@dataclass(frozen=True)
+class RowAxis:
+    """Where marks stand: in the rows of names, and along an axis across all of them."""
+
+    names: Names
+    scale: Any
+    axis: Any
+    width: int
+
+    @classmethod
+    def of(
+        cls, names: Names, width: int, *, domain: Sequence[float], right: int, **axis: Any
+    ) -> RowAxis:
+        """With `right` pixels for what is written behind the marks."""
+        import altair as alt
+
+        scale = alt.Scale(domain=list(domain), range=[0, max(width - names.left - right, 60)])
+        return cls(names, scale, alt.Axis(**axis), width)
+
+    def put(self, mark: Any, start: str, end: str | None = None, **more: Any) -> Any:
+        """A mark at a number of its row, or from one to another."""
+        import altair as alt
+
+        ends = {} if end is None else {"x2": f"{end}:Q"}
+        x = alt.X(f"{start}:Q", scale=self.scale, axis=self.axis)
+        return mark.encode(y=self.names.place(), x=x, **ends, **more)
+
+    def chart(self, layers: list[Any], **words: Any) -> Any:
+        """The layers with a title, a key and notes."""
+        names = self.names
+        height = names.step * len(names.texts)
+        return finish(layers, left=names.left, width=self.width, height=height, **words)
+
+
 def bar_chart(
     bars: Sequence[Bar],
     *,
@@ -129,26 +164,21 @@ def bar_chart(
         ticks = nice_ticks(low, high if high > low else 1.0, 5 if width >= PHONE else 2)
     right = 24 + LETTER * max(len(bar.words) for bar in bars)
     right += 24 if mark.beside and any(bar.mark is not None for bar in bars) else 0
-    scale = alt.Scale(
-        domain=[min(ticks[0], low), max(ticks[-1], high)],
-        range=[0, max(width - names.left - right, 60)],
-    )
-    shown = alt.Axis(title=axis, values=list(ticks), format=form, grid=False)
-    y, down = names.place(), names.down
-
-    def at(end: str) -> Any:
-        return alt.X(f"{end}:Q", scale=scale, axis=shown)
-
+    across = RowAxis.of(
+        names, width, domain=(min(ticks[0], low), max(ticks[-1], high)), right=right,
+        title=axis, values=list(ticks), format=form, grid=False,
+    )  # fmt: skip
+    down = names.down
     base = alt.Chart(alt.InlineData(values=rows))
     bar: dict[str, Any] = {"height": 14, "yOffset": down, "y2Offset": down}
     layers = []
     if any(each.whole is not None for each in bars):
-        layers.append(base.mark_bar(**bar, color=light).encode(y=y, x=at("none"), x2="whole:Q"))
+        layers.append(across.put(base.mark_bar(**bar, color=light), "none", "whole"))
     fill = alt.Color("colour:N", scale=None, legend=None)
     text = base.mark_text(align="left", dx=10, yOffset=down, fontSize=12, color=LIGHT.ink)
     layers += [
-        base.mark_bar(**bar).encode(y=y, x=at("none"), x2="value:Q", color=fill),
-        text.encode(y=y, x=at("end"), text="words:N"),
+        across.put(base.mark_bar(**bar), "none", "value", color=fill),
+        across.put(text, "end", text="words:N"),
         *names.layers(),
     ]
     if any(each.mark is not None for each in bars):
@@ -156,17 +186,30 @@ def bar_chart(
             shape=mark.shape, size=mark.size, filled=True, opacity=1, strokeWidth=1.5,
             xOffset=mark.beside, yOffset=down, fill=mark.fill, stroke=mark.stroke,
         )  # fmt: skip
-        layers.append(point.encode(y=y, x=at("mark")).transform_filter("isValid(datum.mark)"))
-    return finish(
-        layers,
-        title=title,
-        key=key,
-        notes=notes,
-        left=names.left,
-        width=width,
-        height=names.step * len(rows),
-        confidential=confidential,
-    )
+        layers.append(across.put(point, "mark").transform_filter("isValid(datum.mark)"))
+    return across.chart(layers, title=title, key=key, notes=notes, confidential=confidential)
+
+
+def share_chart(
+    rows: Sequence[tuple[str, int, int]],
+    *,
+    title: str,
+    axis: str,
+    key: str,
+    notes: Iterable[str] = (),
+    decimals: int = 0,
+    confidential: bool = True,
+    width: int = WIDE,
+) -> Any:
+    """Bars of how many there are of all that are possible; a row is a name and the two numbers."""
+    bars = [
+        Bar(name, n / of, f"{number(n)} of {number(of)} ({percent(n / of, decimals)})", whole=1)
+        for name, n, of in rows
+    ]
+    return bar_chart(
+        bars, title=title, axis=axis, key=key, notes=notes, ticks=HALVES, form=".0%",
+        colour=LIGHT.released, confidential=confidential, width=width,
+    )  # fmt: skip
 
 
 def _drawn(bar: Bar) -> dict[str, Any]:

@@ -1,17 +1,19 @@
-"""Charts of beliefs: probability bars, a density, many cells at once; each returns the chart."""
+"""Charts of beliefs: probability bars, densities, many cells at once, what a prior implies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.look.bars import Bar, Mark, Names, bar_chart
+from discreet.look.bars import LETTER, Bar, Mark, Names, RowAxis, bar_chart
 from discreet.look.palette import LIGHT
 from discreet.look.theme import PHONE, WIDE, empty_chart, finish
 from discreet.look.ticks import HALVES, QUARTERS
 from discreet.look.words import number, percent, plural, printable
 
+PriorRow = tuple[str, float, float, float, int, int]  # category, low, high, share, least, most
 LEAST = 0.0005  # a probability that is still drawn
+MOST_CATEGORIES, MOST_TRUE = 30, 25  # rows of a prior, and of all releases
 
 
 def belief_chart(
@@ -122,15 +124,9 @@ def cells_chart(
     import altair as alt
 
     if not cells:
-        return empty_chart("The list of cells is empty.", title="No cell to show", notes=[],
-                           width=width)  # fmt: skip
-    notes = [source] if source else []
-    if len(cells) > most:
-        notes.insert(0, f"{plural(len(cells) - most, 'more cell')} not shown.")
-    left = width * 2 // 5
+        return _no_cell(width)
+    names, boxes = Names.of(cells[:most], width, left=width * 2 // 5), []
     columns = len(probabilities[0])
-    step = (width - left) / (columns + 1)
-    names, boxes = Names.of(cells[:most], width, left=left), []
     for row, chances in enumerate(probabilities[:most]):
         more = max(0.0, 1 - sum(chances))
         for value, p in enumerate([*chances, more]):
@@ -141,45 +137,31 @@ def cells_chart(
                 | {"whole": value + 0.92, "middle": value + 0.46, "true": known, "p": p}
                 | {"words": percent(p) if p >= LEAST else ""}
             )
-    scale = alt.Scale(domain=[0, columns + 1], range=[0, width - left])
     said = " : ".join(
         f"datum.value == {k} ? '{k if k < columns else f'{k} or more'}'" for k in range(columns + 1)
     )
-    axis = alt.Axis(
-        title="Count of the cell", values=list(range(columns + 1)), labelExpr=f"{said} : ''",
-        orient="top", labelAlign="left", grid=False,
+    across = RowAxis.of(
+        names, width, domain=(0, columns + 1), right=0, title="Count of the cell",
+        values=list(range(columns + 1)), labelExpr=f"{said} : ''", orient="top",
+        labelAlign="left", grid=False,
     )  # fmt: skip
-    y = names.place()
-
-    def at(field: str) -> Any:
-        return alt.X(f"{field}:Q", scale=scale, axis=axis)
-
     base = alt.Chart(alt.InlineData(values=boxes))
     bar: dict[str, Any] = {"height": 16}
     outline = base.mark_bar(**bar, fill=None, stroke=LIGHT.true, strokeWidth=2)
     layers = [
-        base.mark_bar(**bar, color=LIGHT.wash).encode(y=y, x=at("start"), x2="whole:Q"),
-        base.mark_bar(**bar, color=LIGHT.belief, opacity=0.35).encode(
-            y=y, x=at("start"), x2="end:Q"
-        ),
-        outline.encode(y=y, x=at("start"), x2="whole:Q").transform_filter("datum.true"),
+        across.put(base.mark_bar(**bar, color=LIGHT.wash), "start", "whole"),
+        across.put(base.mark_bar(**bar, color=LIGHT.belief, opacity=0.35), "start", "end"),
+        across.put(outline, "start", "whole").transform_filter("datum.true"),
         *names.layers(),
     ]
-    if step >= 34:
+    if (width - names.left) / (columns + 1) >= 34:
         figures = base.mark_text(fontSize=12, color=LIGHT.ink)
-        layers.append(figures.encode(y=y, x=at("middle"), text="words:N"))
+        layers.append(across.put(figures, "middle", text="words:N"))
     key = f"{heading + '. ' if heading else ''}Filled: how probable that count is."
     key += " Outlined: the true count." if counts is not None else ""
-    return finish(
-        layers,
-        title=f"Beliefs about {plural(len(cells), 'cell')}" if title is None else title,
-        key=key,
-        notes=notes,
-        left=left,
-        width=width,
-        height=names.step * len(names.texts),
-        foot=16,
-    )
+    title = f"Beliefs about {plural(len(cells), 'cell')}" if title is None else title
+    notes = _more(cells, most, source)
+    return across.chart(layers, title=title, key=key, notes=notes, foot=16)
 
 
 def sensitivity_chart(
@@ -198,13 +180,7 @@ def sensitivity_chart(
     import altair as alt
 
     if not cells:
-        return empty_chart("The list of cells is empty.", title="No cell to show", notes=[],
-                           width=width)  # fmt: skip
-    notes = [source] if source else []
-    if len(cells) > most:
-        notes.insert(0, f"{plural(len(cells) - most, 'more cell')} not shown.")
-    left = width * 2 // 5
-    names = Names.of(cells[:most], width, left=left)
+        return _no_cell(width)
     spans, dots = [], []
     for row, chances in enumerate(probabilities[:most]):
         low, high = min(chances), max(chances)
@@ -213,23 +189,17 @@ def sensitivity_chart(
         for place, p in enumerate(chances):
             size = 24 + 72 * place / max(1, len(priors) - 1)
             dots.append({"row": row, "p": p, "prior": priors[place], "size": size})
-    scale = alt.Scale(domain=[0, 1], range=[0, max(width - left - 90, 60)])
-    ticks = QUARTERS if width >= PHONE else HALVES
-    axis = alt.Axis(title="Probability", format=".0%", values=list(ticks))
-    y = names.place()
-
-    def at(field: str) -> Any:
-        return alt.X(f"{field}:Q", scale=scale, axis=axis)
-
+    names = Names.of(cells[:most], width, left=width * 2 // 5)
+    across = _shares(names, width, 90, title="Probability")
     base = alt.Chart(alt.InlineData(values=spans))
+    dot = alt.Chart(alt.InlineData(values=dots)).mark_point(
+        filled=True, opacity=0.75, fill=LIGHT.belief, stroke=LIGHT.paper
+    )
+    text = base.mark_text(align="left", dx=12, fontSize=12, color=LIGHT.ink)
     layers = [
-        base.mark_rule(color=LIGHT.rule, strokeWidth=3).encode(y=y, x=at("low"), x2="high:Q"),
-        alt.Chart(alt.InlineData(values=dots))
-        .mark_point(filled=True, opacity=0.75, fill=LIGHT.belief, stroke=LIGHT.paper)
-        .encode(y=y, x=at("p"), size=alt.Size("size:Q", scale=None, legend=None)),
-        base.mark_text(align="left", dx=12, fontSize=12, color=LIGHT.ink).encode(
-            y=y, x=at("high"), text="words:N"
-        ),
+        across.put(base.mark_rule(color=LIGHT.rule, strokeWidth=3), "low", "high"),
+        across.put(dot, "p", size=alt.Size("size:Q", scale=None, legend=None)),
+        across.put(text, "high", text="words:N"),
         *names.layers(),
     ]
     if title is None:
@@ -240,10 +210,144 @@ def sensitivity_chart(
     said = ", ".join(f"{prior:g}" for prior in priors)
     key = f"{heading + '. ' if heading else ''}Dots: the probability of {what}, under Dirichlet "
     key += f"priors of {said}; the larger the prior, the larger the dot."
+    return across.chart(layers, title=title, key=key, notes=_more(cells, most, source))
+
+
+def prior_chart(
+    rows: Sequence[PriorRow],
+    *,
+    people: int,
+    worth: float,
+    title: str | None = None,
+    source: str | None = None,
+    width: int = WIDE,
+) -> Any:
+    """One row a category: a line over nine tenths of its share, and how many of so many people."""
+    import altair as alt
+
+    shown = list(rows)[:MOST_CATEGORIES]
+    words = [f"{least} to {most} of {number(people)}" for *_, least, most in shown]
+    names = Names.of([printable(row[0]) for row in shown], width)
+    drawn = [
+        place | {"low": low, "high": high, "share": share, "words": text}
+        for place, (_, low, high, share, *_), text in zip(names.rows(), shown, words, strict=True)
+    ]
+    right = 24 + LETTER * max(map(len, words))
+    across = _shares(names, width, right, title="Share", grid=False)
+    base, down = alt.Chart(alt.InlineData(values=drawn)), names.down
+    line = base.mark_rule(strokeWidth=6, strokeCap="round", yOffset=down, color=LIGHT.interval)
+    dot = base.mark_point(size=70, filled=True, opacity=1, yOffset=down, fill=LIGHT.belief)
+    text = base.mark_text(align="left", dx=14, yOffset=down, fontSize=12, color=LIGHT.ink)
+    layers = [
+        across.put(line, "low", "high"),
+        across.put(dot, "share"),
+        across.put(text, "high", text="words:N"),
+        *names.layers(),
+    ]
+    if title is None:
+        best = max(shown, key=lambda row: row[3])
+        title = (
+            f"The prior counts for {number(float(f'{worth:.4g}'))} people: "
+            f"{printable(best[0])} has {percent(best[1])} to {percent(best[2])}"
+        )
+    key = (
+        "Point: the share believed. Line: where it is with probability 90%. Beside it: how many "
+        f"of {number(people)} people, with 90%."
+    )
+    notes = [source] if source else []
+    if len(rows) > MOST_CATEGORIES:
+        notes.insert(0, f"{len(rows) - MOST_CATEGORIES:,} more categories.")
+    return across.chart(layers, title=title, key=key, notes=notes, confidential=False)
+
+
+def fitted_chart(
+    grid: Sequence[float],
+    heights: Sequence[float],
+    quantiles: Sequence[tuple[float, float, float]],
+    *,
+    says: str,
+    title: str | None = None,
+    source: str | None = None,
+    width: int = WIDE,
+) -> Any:
+    """The density as an area; a line at each stated quantile, a dashed one where it is fitted."""
+    import altair as alt
+
+    rows = [{"x": x, "y": y} for x, y in zip(grid, heights, strict=True)]
+    marks = [{"p": percent(p), "stated": s, "fitted": f} for p, s, f in quantiles]
+    scale = alt.Scale(domain=[min(grid), max(grid)], zero=False, nice=False)
+    axis = alt.Axis(title="Value", tickCount=6, grid=False)
+
+    def at(end: str) -> Any:
+        return alt.X(f"{end}:Q", scale=scale, axis=axis)
+
+    area = alt.Chart(alt.InlineData(values=rows)).mark_area(
+        color=LIGHT.belief, opacity=0.6, clip=True
+    )
+    lines = alt.Chart(alt.InlineData(values=marks))
+    layers = [
+        area.encode(x=at("x"), y=alt.Y("y:Q", axis=None)),
+        lines.mark_rule(color=LIGHT.ink).encode(x=at("stated")),
+        lines.mark_rule(color=LIGHT.accent, strokeWidth=2, strokeDash=[4, 3]).encode(
+            x=at("fitted")
+        ),
+        lines.mark_text(align="left", dx=4, y=8, fontSize=12, color=LIGHT.ink).encode(
+            x=at("stated"), text="p:N"
+        ),
+    ]
+    key = "Area: the density. Line: a stated quantile. Dashed: where it is fitted."
     return finish(
-        layers, title=title, key=key, notes=notes, left=left, width=width,
-        height=names.step * len(names.texts),
+        layers, title=says if title is None else title, key=key,
+        notes=[source] if source else [], left=0, width=width, height=180,
+        confidential=False,
     )  # fmt: skip
+
+
+def together_chart(
+    rows: Sequence[tuple[str, float, float]],
+    *,
+    act: float,
+    title: str,
+    source: str | None = None,
+    width: int = WIDE,
+) -> Any:
+    """A bar a cell: its name, the probability from all releases, and the highest from one."""
+    ranked, most = sorted(rows, key=lambda row: -row[1])[:MOST_TRUE], MOST_TRUE
+    notes = [f"The {most} most probable of {len(rows):,} cells."] if len(rows) > most else []
+    notes += [source] if source else []
+    return bar_chart(
+        [Bar(name, every, percent(every), mark=one) for name, every, one in ranked],
+        title=title,
+        axis="Probability of the true count",
+        key=f"Bar: from all releases. Diamond: from the one that tells most. Stated from "
+        f"{percent(act)} on.",
+        notes=notes,
+        ticks=QUARTERS,
+        form=".0%",
+        empty="There is no small count.",
+        width=width,
+    )
+
+
+# What charts of rows share
+
+
+def _shares(names: Names, width: int, right: int, **axis: Any) -> RowAxis:
+    ticks = QUARTERS if width >= PHONE else HALVES
+    return RowAxis.of(
+        names, width, domain=(0, 1), right=right, values=list(ticks), format=".0%", **axis
+    )
+
+
+def _no_cell(width: int) -> Any:
+    says = "The list of cells is empty."
+    return empty_chart(says, title="No cell to show", notes=[], width=width)
+
+
+def _more(cells: Sequence[str], most: int, source: str | None) -> list[str]:
+    """How many cells are left out, and the source."""
+    more = [f"{plural(len(cells) - most, 'more cell')} not shown."] if len(cells) > most else []
+    return more + ([source] if source else [])
 
 
 def _shown(value: Any) -> str:

@@ -1,23 +1,23 @@
-"""Charts of a frontier: what it releases, what it leaves open, how it was found."""
+"""Charts of a frontier: what it releases, whom it serves, how it was found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isclose
+from math import comb, isclose
 from typing import Any
 
 from discreet.errors import DisclosureError
-from discreet.look.bars import Bar, bar_chart
-from discreet.look.charts import share_chart
+from discreet.look.bars import Bar, Mark, bar_chart, share_chart
 from discreet.look.palette import LIGHT
 from discreet.look.theme import PHONE, WIDE, empty_chart, finish, upright
-from discreet.look.ticks import whole_ticks
+from discreet.look.ticks import HALVES, whole_ticks
 from discreet.look.words import number, percent, plural
 
 Points = Sequence[tuple[float, float]]
 DASHES = ([1, 0], [7, 3], [2, 3], [8, 3, 2, 3])
 SHAPES = ("circle", "square", "triangle-up", "cross")
-MOST_LINES = 12
+Share = tuple[str, float, float | None]
+MOST_LINES, MOST_USERS = 12, 40
 
 
 def order_chart(
@@ -46,19 +46,40 @@ def order_chart(
     top = max((order for order, n in by_order.items() if n), default=orders[0])
     if more := [order for order in orders if order > top]:
         notes.insert(0, _none(more, sum(possible_by_order[order] for order in more)))
+    shown = {order: possible_by_order[order] for order in orders if order <= top}
+    return _orders(by_order, shown, title=title, notes=notes, decimals=2, width=width)
+
+
+def release_chart(
+    by_order: Mapping[int, int],
+    variables: int,
+    *,
+    title: str | None = None,
+    source: str | None = None,
+    width: int = WIDE,
+) -> Any:
+    """Margins of a release of each order, as a share of all that are possible."""
+    if any(not 0 <= n <= comb(variables, order) for order, n in by_order.items()):
+        raise DisclosureError(
+            f"{dict(by_order)} are no numbers of margins of {plural(variables, 'variable')}."
+        )
+    released, possible = sum(by_order.values()), 2**variables - 1
+    if title is None:
+        title = f"{number(released)} of {plural(possible, 'possible margin')} are in the release"
+    notes = [source] if source else []
+    if not variables:
+        return empty_chart("There is no variable.", title=title, notes=notes, width=width)
+    shown = {order: comb(variables, order) for order in range(1, variables + 1)}
+    return _orders(by_order, shown, title=title, notes=notes, width=width)
+
+
+def _orders(by_order: Mapping[int, int], possible: Mapping[int, int], **how: Any) -> Any:
     return share_chart(
-        [
-            (plural(order, "variable"), by_order.get(order, 0), possible_by_order[order])
-            for order in orders
-            if order <= top
-        ],
-        title=title,
+        [(plural(order, "variable"), by_order.get(order, 0), of) for order, of in possible.items()],
         axis="Share of the margins of that order",
         key="Strong: released, or found by adding up. Faint: all margins of that many variables.",
-        notes=notes,
-        decimals=2,
         confidential=False,
-        width=width,
+        **how,
     )
 
 
@@ -251,6 +272,44 @@ def trace_chart(
     )  # fmt: skip
 
 
+def served_chart(
+    rows: Sequence[Share],
+    *,
+    title: str | None = None,
+    source: str | None = None,
+    width: int = WIDE,
+) -> Any:
+    """The share of each user's requests that is served, least served first.
+
+    A row is a user, the share, and the share under first come, first served or None; that one is
+    drawn as a diamond. `title=""` leaves the title out.
+    """
+    for user, *shares in rows:
+        if wrong := [s for s in shares if s is not None and not 0 <= s <= 1]:
+            raise DisclosureError(f"the share {wrong[0]!r} of {user!r} must be from 0 to 1.")
+    title = _served(rows) if title is None else title
+    notes = [source] if source else []
+    if not rows:
+        return empty_chart("There is no request.", title=title, notes=notes, width=width)
+    if len(rows) > MOST_USERS:
+        more = plural(len(rows) - MOST_USERS, "more user")
+        notes.insert(0, f"{more}, none served less, not shown.")
+    ordered = sorted(rows, key=lambda row: row[1])[:MOST_USERS]
+    key = "Strong: served by the release. Faint: all that the user asked for."
+    if any(first is not None for *_, first in ordered):
+        key += " Diamond: served under first come, first served"
+        key += "." if width >= PHONE else ", in brackets."
+    bars = [
+        Bar(name, share, _share_words(share, first, wide=width >= PHONE), whole=1, mark=first)
+        for name, share, first in ordered
+    ]
+    return bar_chart(
+        bars, title=title, axis="Share of the requests", key=key, notes=notes, ticks=HALVES,
+        form=".0%", colour=LIGHT.released, mark=Mark(fill=LIGHT.paper, stroke=LIGHT.ink),
+        confidential=False, width=width,
+    )  # fmt: skip
+
+
 # Axes and labels
 
 
@@ -284,6 +343,12 @@ def _powers(least: float, highest: float, most: int) -> list[float]:
     return [0.0, *powers[:: max(1, -(-len(powers) // most))]]
 
 
+def _share_words(share: float, first: float | None, *, wide: bool) -> str:
+    if first is None:
+        return percent(share)
+    return f"{percent(share)} ({'first come: ' if wide else ''}{percent(first)})"
+
+
 # Findings
 
 
@@ -305,6 +370,29 @@ def _reach(rows: Sequence[tuple[str, int]]) -> str:
     verb = "is" if len(tied) == 1 else "are"
     first = plural(n, "released margin")
     return f"{most} is in {first}, {last} {verb} in {number(few)}"
+
+
+def _served(rows: Sequence[Share]) -> str:
+    """The title: what the least served user gets."""
+    if not rows:
+        return "Nobody asks for a margin"
+    shares = [share for _, share, _ in rows]
+    firsts = [first for *_, first in rows if first is not None]
+    least = min(shares)
+    none = shares.count(0)
+    if len(rows) == 1:
+        found = f"{percent(least)} of the requests are served"
+    elif least == 1:
+        found = "Every user gets all that was asked for"
+    elif none:
+        found = f"{number(none)} of {plural(len(rows), 'user')} get nothing that they asked for"
+    else:
+        found = f"The least served user gets {percent(least)} of what was asked for"
+    if len(firsts) < len(rows):
+        return found
+    if none and len(rows) > 1:
+        return f"{found}; first come, first served: {number(firsts.count(0))}"
+    return f"{found}; first come, first served: {percent(min(firsts))}"
 
 
 def _fall(lines: Mapping[str, list[tuple[int, float]]], method: str) -> str:

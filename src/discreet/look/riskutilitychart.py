@@ -1,4 +1,6 @@
-"""The risk-utility map: what each mask risks and what it is worth (Duncan et al. 2001)."""
+"""The risk-utility map, drawn and in letters: what each mask risks and is worth (Duncan et al.
+2001).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,8 @@ from discreet.look.words import number, plural
 
 SHOWN = 12  # masks with a number; the others are dots
 STATES = ("PASS", "REVIEW", "FAIL")
+LETTERS, LINES = 56, 9  # of the map for a terminal
+MARKS = "123456789abcdefghijklmnopqrstuvwxyz"
 SHAPES = {"PASS": "circle", "REVIEW": "triangle-up", "FAIL": "cross"}
 
 Row = tuple[str, float | None, float, str]
@@ -97,6 +101,54 @@ def map_chart(
         width=width,
         height=height,
     )
+
+
+def text_map(points: Sequence[tuple[float | None, float]], *, limit: float) -> list[str]:
+    """Risk across, utility up; points are numbered in their order, those beyond 35 are dots.
+
+    The colons are the risk limit; what is no finite number is left out; points in one place show
+    the first.
+
+    >>> for line in text_map([(0.1, 4), (0.4, 9)], limit=0.2)[-4:]:
+    ...     print(line)
+      4 1                  :
+        +-------------------------------------------------------
+        0.1                                                  0.4
+        risk across, utility up, : the limit 0.2
+    """
+    known = [
+        (place, float(risk), worth)
+        for place, (risk, worth) in enumerate(points)
+        if risk is not None and math.isfinite(risk) and math.isfinite(worth)
+    ]
+    if not known:
+        return ["no release to draw"]
+    risks = [risk for _, risk, _ in known] + ([limit] if math.isfinite(limit) else [])
+    worths = [worth for _, _, worth in known]
+    low, high, least, most = min(risks), max(risks), min(worths), max(worths)
+    grid = [[" "] * LETTERS for _ in range(LINES)]
+    if math.isfinite(limit):
+        for row in grid:
+            row[_step(limit, low, high, LETTERS)] = ":"
+    for place, risk, worth in reversed(known):
+        mark = MARKS[place] if place < len(MARKS) else "."
+        grid[LINES - 1 - _step(worth, least, most, LINES)][_step(risk, low, high, LETTERS)] = mark
+    top, bottom = number(most), number(least)
+    edge = max(len(top), len(bottom), 3)
+    sides = [top, *[""] * (LINES - 2), bottom]
+    lines = [
+        f"{side:>{edge}} {''.join(row)}".rstrip() for side, row in zip(sides, grid, strict=True)
+    ]
+    left, right = number(low), number(high)
+    gap = " " * (edge + 1)
+    lines.append(f"{gap}+{'-' * (LETTERS - 1)}")
+    lines.append(gap + (left if low == high else f"{left}{right:>{LETTERS - len(left)}}"))
+    shown = f", : the limit {number(limit)}" if math.isfinite(limit) else ""
+    return [*lines, f"{gap}risk across, utility up{shown}"]
+
+
+def _step(value: float, low: float, high: float, steps: int) -> int:
+    return 0 if high == low else round((value - low) / (high - low) * (steps - 1))
 
 
 def _numbers(

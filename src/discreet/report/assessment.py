@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.decision.law.rules import asked, attribute, beliefs, closeness
 from discreet.decision.law.verdict import Verdict
 from discreet.intruder.bounds.result import Rung
-from discreet.look.charts import interval_chart
+from discreet.look.boundscharts import interval_chart
 from discreet.look.theme import WIDE
 from discreet.look.words import listed, named, number, percent, plural, shortened, span
 from discreet.report import sheets, words

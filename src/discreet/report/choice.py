@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.decision.law.verdict import Verdict
-from discreet.look.textmap import MARKS, text_map
+from discreet.look.riskutilitychart import MARKS, text_map
 from discreet.look.words import number, plural
 from discreet.report.limits import limits_section
 from discreet.report.page import (

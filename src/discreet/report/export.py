@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import whole, write_text
 from discreet.errors import OutputError
-from discreet.look.charts import order_chart
+from discreet.look.frontiercharts import release_chart
 from discreet.look.palette import DARK, LIGHT
 from discreet.look.theme import dark_style
 from discreet.report.assessment import small_chart
@@ -131,7 +131,7 @@ def _charts(assessment: Assessment) -> dict[str, Any]:
     source = f"Source: {assessment.provenance.data}."
     return {
         "intervals": small_chart(assessment, source=source),
-        "orders": order_chart(utility.by_order, utility.variables, source=source),
+        "orders": release_chart(utility.by_order, utility.variables, source=source),
     }
 
 

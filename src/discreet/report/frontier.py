@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.decision.law.assess import provenance_of
 from discreet.look.boundscharts import bounds_chart, width_histogram
-from discreet.look.frontiercharts import order_chart, trace_chart, variable_chart
-from discreet.look.requestcharts import served_chart
+from discreet.look.frontiercharts import order_chart, served_chart, trace_chart, variable_chart
 from discreet.look.words import number, percent, plural, sentence, shortened
 from discreet.report import frontier_words as say
 from discreet.report import sheets, words

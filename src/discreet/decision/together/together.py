@@ -156,7 +156,7 @@ class Together(Paged):
 
     def plot(self, **options: Any) -> Any:
         """Small counts: how probable the true count is from each release, and from all."""
-        from discreet.look.togetherchart import together_chart
+        from discreet.look.beliefcharts import together_chart
 
         names = [", ".join(row) for row in self._labels]
         one = np.max(self.alone, axis=0).tolist()

@@ -198,8 +198,7 @@ class CellBounds(Paged):
         self, *, counts: NDArray[np.int64] | None = None, every: bool = False, **options: Any
     ) -> Any:
         """The intervals as a chart, narrowest first; `every` draws all of them, without labels."""
-        from discreet.look.boundscharts import bounds_chart
-        from discreet.look.charts import interval_chart
+        from discreet.look.boundscharts import bounds_chart, interval_chart
 
         if every:
             return bounds_chart(self.lower, self.upper, counts, **options)

@@ -104,7 +104,7 @@ class ElicitedPrior(Result):
 
     def plot(self, *, people: int = PEOPLE, **options: Any) -> Any:
         """The interval of each share, and what it foresees of so many people."""
-        from discreet.look.priorcharts import prior_chart
+        from discreet.look.beliefcharts import prior_chart
 
         foreseen = self.foresees(people)
         rows = [

@@ -109,7 +109,7 @@ class FittedPrior(Result):
 
     def plot(self, **options: Any) -> Any:
         """The density, with the stated quantiles."""
-        from discreet.look.priorcharts import fitted_chart
+        from discreet.look.beliefcharts import fitted_chart
 
         ends = [float(x) for x in self.law.ppf([0.001, 0.995])]
         low = min(ends[0], *self.stated)

@@ -82,7 +82,7 @@ class AlphaClasses(Result):
 
     def plot(self, **options: Any) -> Any:
         """What is left to know by alpha, and the limit."""
-        from discreet.look.totalcharts import alphas_chart
+        from discreet.look.knowledgecharts import alphas_chart
 
         low, high = self.among
         alphas = np.geomspace(low, high, SHOWN).tolist()

@@ -90,7 +90,7 @@ class RuledTaught(Taught):
 
     def plot_rules(self, **options: Any) -> Any:
         """What each rule's intruder is left with, against the least that is asked."""
-        from discreet.look.totalcharts import rules_chart
+        from discreet.look.knowledgecharts import rules_chart
 
         rows = [each for each in self.rules if each.learned is not None]
         if not rows:

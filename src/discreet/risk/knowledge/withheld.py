@@ -103,8 +103,7 @@ class Withheld(Paged):
 
     def plot(self, **options: Any) -> Any:
         """The uncertainty of the first group over the prior share, if one share says it all."""
-        from discreet.look.knowledgecharts import shares_chart
-        from discreet.look.splitcharts import split_chart
+        from discreet.look.knowledgecharts import shares_chart, split_chart
 
         row = self.rows[0]
         if not self.curves:

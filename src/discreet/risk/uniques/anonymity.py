@@ -110,7 +110,7 @@ class KAnonymity(Result):
 
     def plot(self, **options: Any) -> Any:
         """Bars: the share of records in classes of each size."""
-        from discreet.look.charts import share_chart
+        from discreet.look.bars import share_chart
 
         rows = [(band_name(low, high), people, self.total) for low, high, _, people in self.bands()]
         title = f"{number(self.uniques)} of {plural(self.total, 'record')} are unique"

@@ -178,7 +178,7 @@ class IndividualRisk(Result):
 
     def plot(self, **options: Any) -> Any:
         """Bars: the share of records at each level of risk."""
-        from discreet.look.charts import share_chart
+        from discreet.look.bars import share_chart
 
         rows = [(level_name(a, b), n, self.classes.records) for a, b, n in self.bands()]
         title = (
