@@ -23,7 +23,7 @@ from discreet.server.people.accounts import Accounts
 from discreet.server.services import Services
 from discreet.server.settings import Settings
 from discreet.server.showing.catalogue import Catalogue
-from discreet.server.showing.views import OrderView
+from discreet.server.showing.shapes import OrderView
 from discreet.table.load import load
 
 OURS = "https://tables.example"

@@ -58,6 +58,6 @@ def test_where_no_frontier_was_named_nothing_is_said(tmp_path):
     spec = DataSpec("tract", "example:tract", set=("server.rule=myopic", "server.one_way=false"))
     services = build_services(settings, [spec])
     with services.database.read() as session:
-        assert [one.notes for one in verify_all(session)] == [()]
+        assert [one.notes for one in verify_all(session)] == [[]]
     services.close()
     services.database.close()

@@ -14,8 +14,8 @@ from discreet.server.setting_checks import check_names
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from discreet.server.ledger.chain import Verified
-    from discreet.server.ledger.trail import VerifiedTrail
+    from discreet.server.ledger.chain import VerificationView
+    from discreet.server.ledger.trail import TrailVerification
 
 database_option = click.option(
     "--database",
@@ -208,13 +208,14 @@ def accept_command(
     specs = [*(read_specs(datasets) if datasets else ()), spec]
     wanted, actor = dataset or spec.slug, f"{name}, by operator {operator()}"
     change, done = accept_codebook(Settings(database=database), specs, wanted, actor, reason)
-    said = [] if change is None else list(change.says)
     if as_json:
-        print_json({"dataset": wanted, "changes": said, "accepted": change is None or done})
-    elif change is None:
+        print_json(
+            {"dataset": wanted, "changes": change.changes, "accepted": change.accepted or done}
+        )
+    elif change.accepted:
         click.echo(f"The codebook of {wanted} is as it was accepted.")
     else:
-        for sentence in said:
+        for sentence in change.changes:
             click.echo(sentence)
         if done:
             click.echo(f"accepted for {wanted}", err=True)
@@ -222,7 +223,7 @@ def accept_command(
             click.echo(f"proposed for {wanted}: another custodian must accept it, too", err=True)
         else:
             click.echo("not accepted yet: give --name and --reason", err=True)
-    ctx.exit(0 if change is None or done else 1)
+    ctx.exit(0 if change.accepted or done else 1)
 
 
 @ledger_command.command("migrate", epilog="Example: discreet ledger migrate")
@@ -249,17 +250,19 @@ def _find(session: Session, slug: str) -> int:
     return known[slug]
 
 
-def _print_json(holds: bool, found: list[Verified], trail: VerifiedTrail | None) -> None:
+def _print_json(
+    holds: bool, found: list[VerificationView], trail: TrailVerification | None
+) -> None:
     print_json(
         {
             "holds": holds,
-            "ledgers": [one.to_json() for one in found],
-            "trail": None if trail is None else trail.to_json(),
+            "ledgers": [one.model_dump() for one in found],
+            "trail": None if trail is None else trail.model_dump(),
         }
     )
 
 
-def _print(found: list[Verified], trail: VerifiedTrail | None) -> None:
+def _print(found: list[VerificationView], trail: TrailVerification | None) -> None:
     from rich.console import Console
 
     from discreet.decision.law.verdict import Verdict
@@ -272,10 +275,10 @@ def _print(found: list[Verified], trail: VerifiedTrail | None) -> None:
     for one in found:
         size = f"{plural(one.entries, 'entry', 'entries')}, {plural(one.publications, 'table')}"
         verdict = Verdict.PASS if one.holds else Verdict.FAIL
-        item(console, verdict, f"{one.slug}: {size}", bold=True)
+        item(console, verdict, f"{one.dataset}: {size}", bold=True)
         for sentence in (*map(str, one.problems), *one.notes):
             say(console, sentence)
-        click.echo(f"  head {one.head_number}:{one.head_hash}")
+        click.echo(f"  head {one.head}")
     if trail is not None and (trail.entries or trail.problems):
         verdict = Verdict.PASS if trail.holds else Verdict.FAIL
         size = plural(trail.entries, "entry", "entries")

@@ -29,7 +29,7 @@ from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, DisclosureError, FormulaError, LedgerError, PolicyError
 from discreet.look.progress import working
 from discreet.look.result import Shown
-from discreet.server.deciding.codebooks import CodebookChange
+from discreet.server.deciding.codebooks import CodebookView
 from discreet.server.deciding.counter import Counter
 from discreet.server.ledger import store
 from discreet.server.ledger.chain import verify_all
@@ -184,7 +184,7 @@ def build_services(settings: Settings, specs: Sequence[DataSpec]) -> Services:
 
 def accept_codebook(
     settings: Settings, specs: Sequence[DataSpec], slug: str, actor: str, why: str | None
-) -> tuple[CodebookChange | None, bool]:
+) -> tuple[CodebookView, bool]:
     """What is said otherwise of the data of `slug`, and was it accepted? It is, with a reason.
 
     As a server does it that is started with these data sets, without a server.
@@ -205,7 +205,7 @@ def accept_codebook(
         if slug not in counter.served:
             raise LedgerError(f"the data of {slug!r} are needed, too; name them.")
         change = counter.codebook_change(slug)
-        if change is None or why is None:
+        if change.accepted or why is None:
             return change, False
         return change, counter.accept(slug, change.hash, actor, why)
     finally:
@@ -225,8 +225,8 @@ def _check_rest(counter: Counter) -> None:
         for found in verify_all(session):
             for problem in found.problems:
                 raise LedgerError(
-                    f"the ledger of {found.slug!r} does not hold: {problem} Run `discreet ledger "
-                    "verify`, and restore the newest backup."
+                    f"the ledger of {found.dataset!r} does not hold: {problem} Run `discreet "
+                    "ledger verify`, and restore the newest backup."
                 )
 
 
@@ -281,7 +281,7 @@ def serve(
     for slug in other_terms(services.database, specs):
         log().warning("policy differs", dataset=slug, served_under="the policy of its ledger")
     for slug in services.counter.served:
-        if services.counter.codebook_change(slug) is not None:
+        if not services.counter.codebook_change(slug).accepted:
             log().warning("codebook differs", dataset=slug, until="a custodian accepts the change")
     tell(f"Serving {', '.join(services.counter.served)} at http://{settings.host}:{settings.port}")
     app: FastAPI | str

@@ -14,15 +14,14 @@ from discreet.server.api.roles import API, Allowed, documented
 from discreet.server.guards.errors import Refused
 from discreet.server.guards.guard import limited
 from discreet.server.people import invitations, logins
-from discreet.server.people.accounts import Account, Key
+from discreet.server.people.accounts import KeyView, RoleOfAccount, UserView
 from discreet.server.people.actors import address_of, by
 from discreet.server.people.identity import Visitor, clear_cookie, set_cookie
 from discreet.server.people.logins import InvitationView
 from discreet.server.services import services_of
-from discreet.server.showing.views import View
+from discreet.server.showing.shapes import View
 
 router = APIRouter(prefix=API, tags=["accounts"])
-RoleOfAccount = Literal["analyst", "custodian", "auditor"]
 Password = Annotated[str, Field(min_length=1, max_length=1_000)]
 Email = Annotated[str, Field(max_length=254, examples=["ada@example.org"])]
 
@@ -68,33 +67,12 @@ class MeView(View):
     via: Literal["session", "key"] | None
 
 
-class UserView(View):
-    id: int
-    name: str
-    role: RoleOfAccount
-    active: bool
-    created_at: str
-    email: str | None
-    password: bool = Field(description="Is there one?")
-    second_factor: bool
-    issuer: str | None = Field(description="Who vouches for the account instead of a password.")
-
-
 class NewUserView(UserView):
     invitation: InvitationView
 
 
 class UsersView(View):
     users: list[UserView]
-
-
-class KeyView(View):
-    id: int
-    user_id: int
-    name: str
-    created_at: str
-    revoked_at: str | None
-    last_used_at: str | None
 
 
 class KeysView(View):
@@ -166,7 +144,7 @@ def keys(
     """Your keys."""
     all_of_them = everybody and who.role == "custodian"
     found = services_of(request).accounts.keys(None if all_of_them else _own(who))
-    return KeysView(keys=[_key_view(key) for key in found])
+    return KeysView(keys=found)
 
 
 @router.post("/keys", status_code=201, response_model=NewKeyView, responses=documented())
@@ -188,7 +166,7 @@ def revoke_key(request: Request, who: Allowed, number: Number) -> Response:
 @router.get("/users", response_model=UsersView, responses=documented())
 def users(request: Request, who: Allowed) -> UsersView:
     """Every account."""
-    return UsersView(users=[_user_view(user) for user in services_of(request).accounts.users()])
+    return UsersView(users=services_of(request).accounts.users())
 
 
 @router.post("/users", status_code=201, response_model=NewUserView, responses=documented())
@@ -198,7 +176,7 @@ def create_user(request: Request, who: Allowed, body: UserBody) -> NewUserView:
     made = accounts.create(body.name, body.role, email=body.email, by=actor)
     invitation = invitations.invite(accounts, made.id, actor)
     told = logins.hand_over(request, made, invitation)
-    return NewUserView(**_user_view(made).model_dump(), invitation=told)
+    return NewUserView(**made.model_dump(), invitation=told)
 
 
 @router.post(
@@ -223,17 +201,9 @@ def change_user(request: Request, who: Allowed, number: Number, body: UserChange
         accounts.set_role(number, body.role, actor)
     if body.active is not None:
         accounts.set_active(number, body.active, actor)
-    return _user_view(accounts.user(number))
+    return accounts.user(number)
 
 
 def _own(who: Visitor) -> int:
     assert who.user_id is not None
     return who.user_id
-
-
-def _user_view(user: Account) -> UserView:
-    return UserView.model_validate(user, from_attributes=True)
-
-
-def _key_view(key: Key) -> KeyView:
-    return KeyView.model_validate(key, from_attributes=True)

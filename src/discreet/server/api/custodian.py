@@ -13,20 +13,22 @@ from discreet.decision.answering.gate import why
 from discreet.errors import DisclosureError
 from discreet.server.api.replies import Number, Slug, Text
 from discreet.server.api.roles import ONE, Allowed, documented
+from discreet.server.deciding.codebooks import CodebookView
+from discreet.server.deciding.counter import DryRunView
 from discreet.server.deciding.requests import deciding
 from discreet.server.deciding.unready import Unready
 from discreet.server.guards.errors import Refused
+from discreet.server.ledger.chain import VerificationView
 from discreet.server.services import services_of
+from discreet.server.showing.naming import chosen
+from discreet.server.showing.shapes import DecisionView
 from discreet.server.showing.staff_views import (
-    CodebookView,
-    DryRunView,
     LedgerView,
     ListedView,
     PendingView,
     PolicyView,
     RefusalsView,
     SpaceView,
-    VerificationView,
     checked_changes,
     codebook_view,
     dry_run_view,
@@ -38,7 +40,7 @@ from discreet.server.showing.staff_views import (
     space_view,
     verification_view,
 )
-from discreet.server.showing.views import DecisionView, chosen, decision_view, served
+from discreet.server.showing.views import decision_view, served
 
 T = TypeVar("T")
 router = APIRouter(prefix=ONE, tags=["custody"])

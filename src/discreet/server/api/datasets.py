@@ -14,17 +14,14 @@ from discreet.server.api.roles import API, Allowed, documented
 from discreet.server.deciding.requests import describe, look
 from discreet.server.services import services_of
 from discreet.server.showing.languages import speaking
-from discreet.server.showing.views import (
+from discreet.server.showing.shapes import (
     DatasetsView,
     DatasetView,
     FrontierView,
     StatisticsView,
     StatusView,
-    datasets_view,
-    frontier_view,
-    said,
-    statistics_view,
 )
+from discreet.server.showing.views import datasets_view, frontier_view, said, statistics_view
 
 router = APIRouter(prefix=f"{API}/datasets", tags=["data sets"])
 SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that was sent."}}

@@ -14,7 +14,8 @@ from discreet.server.formats import Format
 from discreet.server.guards.guard import limited
 from discreet.server.services import services_of
 from discreet.server.showing.catalogue import Published
-from discreet.server.showing.views import read_margin, served
+from discreet.server.showing.naming import read_margin
+from discreet.server.showing.views import served
 
 router = APIRouter(prefix=f"{ONE}/perturbed", tags=["tables"])
 

@@ -15,7 +15,8 @@ from discreet.server.deciding.requests import ask
 from discreet.server.guards.errors import Refused
 from discreet.server.guards.guard import limited
 from discreet.server.services import services_of
-from discreet.server.showing.views import DecisionView, RequestBody, TicketView, ticket_view
+from discreet.server.showing.shapes import DecisionView, RequestBody, TicketView
+from discreet.server.showing.views import ticket_view
 
 router = APIRouter(prefix=f"{ONE}/requests", tags=["requests"])
 PENDING: dict[int | str, dict[str, Any]] = {

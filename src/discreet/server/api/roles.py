@@ -8,7 +8,7 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from discreet.server.people.identity import RoleName, Visitor, needs, visitor
-from discreet.server.showing.views import ErrorView
+from discreet.server.showing.shapes import ErrorView
 
 Roles = frozenset[RoleName]
 

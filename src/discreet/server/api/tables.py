@@ -18,9 +18,9 @@ from discreet.server.deciding.requests import client_of, deciding, leaving
 from discreet.server.formats import Format, write
 from discreet.server.services import services_of
 from discreet.server.showing.catalogue import Published
-from discreet.server.showing.naming import read_levels
-from discreet.server.showing.shapes import AboutView, NamedView
-from discreet.server.showing.views import Names, View, read_margin, read_where, served
+from discreet.server.showing.naming import read_levels, read_margin, read_where
+from discreet.server.showing.shapes import AboutView, NamedView, Names, View
+from discreet.server.showing.views import served
 
 router = APIRouter(prefix=f"{ONE}/tables", tags=["tables"])
 MARGIN = re.compile(r"/datasets/[^/]+/(?:tables|perturbed/\d+)/(.+?)(?:/withdraw)?$")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from pydantic import Field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -20,6 +20,7 @@ from discreet.server.ledger import store
 from discreet.server.ledger.meaning import Meaning
 from discreet.server.ledger.population import vintages
 from discreet.server.ledger.schema import Dataset, Entry, Kind, canonical
+from discreet.server.showing.shapes import View
 from discreet.table.table import Table
 
 Case = tuple[Table, tuple[int, ...], Policy, list[Vintage], bool]  # for the gate
@@ -29,23 +30,21 @@ DOUBT = (
 )
 
 
-@dataclass(frozen=True)
-class CodebookChange:
-    """What a custodian must accept: the hash of the new meaning, and sentences that say it.
+class CodebookView(View):
+    """Does the codebook say of the data what a custodian accepted?"""
 
-    `proposed`: who accepted it already, where two must.
-    """
-
-    hash: str
-    says: tuple[str, ...]
-    proposed: tuple[str, ...] = ()
+    dataset: str
+    accepted: bool
+    hash: str = Field(description="Of what it says; to accept it, send it back.")
+    changes: list[str] = Field(examples=[["Income was sensitive, and is neither."]])
+    proposed: list[str] = Field(description="Who accepted it already, where two must.")
 
 
 class Codebooks(CurrentDesks):
     """What the data mean here and by the ledger, and how the ledger comes to another meaning."""
 
-    def codebook_change(self, slug: str) -> CodebookChange | None:
-        """What is said otherwise of the data than was accepted; None if nothing is."""
+    def codebook_change(self, slug: str) -> CodebookView:
+        """What is said otherwise of the data than was accepted."""
         served = self._served(slug)
         with self.database.read() as session:
             dataset = session.get_one(Dataset, served.id)
@@ -53,12 +52,14 @@ class Codebooks(CurrentDesks):
             said = self._said(session, dataset, served.meaning.hash)
             every = (dataset, *vintages(session, dataset))
             doubt = any(self._in_doubt(session, one) for one in every)
-        if before.hash == served.meaning.hash:
-            return None
-        return CodebookChange(
-            served.meaning.hash,
-            (*before.differences(served.meaning), *((DOUBT,) if doubt else ())),
-            tuple(one.actor for one in said),
+        accepted = before.hash == served.meaning.hash
+        says = (*before.differences(served.meaning), *((DOUBT,) if doubt else ()))
+        return CodebookView(
+            dataset=slug,
+            accepted=accepted,
+            hash=served.meaning.hash,
+            changes=[] if accepted else list(says),
+            proposed=[] if accepted else [one.actor for one in said],
         )
 
     def waits_for(self, slug: str) -> str | None:

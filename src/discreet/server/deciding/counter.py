@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pydantic import Field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from discreet.decision.answering import gate
 from discreet.decision.answering.answer import Answer, Outcome, Standing, Why
-from discreet.decision.answering.desk import TRIALS, Cost, Desk
+from discreet.decision.answering.desk import TRIALS, Desk
 from discreet.decision.answering.space import within
 from discreet.effort import Clock
 from discreet.errors import DisclosureError
@@ -23,6 +24,7 @@ from discreet.server.deciding.unready import Unready
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Dataset, Entry, Kind
 from discreet.server.showing.margins import names_of, set_of, sets_of
+from discreet.server.showing.shapes import OrderView, View
 from discreet.table.impossible import Combination
 
 PUBLIC = "public"
@@ -39,14 +41,18 @@ class Decided:
     near: tuple[tuple[str, ...], ...] = ()
 
 
-@dataclass(frozen=True)
-class DryRun:
-    """What another policy would change: does it allow what is and would be out, what is left?"""
-
-    keeps: bool
-    before: dict[str, dict[int, int]]
-    after: dict[str, dict[int, int]]
+class CostView(View):
+    possible: int
+    gone: int
+    narrowest: int | None
     complete: bool
+
+
+class DryRunView(View):
+    keeps: bool = Field(description="Does the new policy allow what is out?")
+    complete: bool
+    before: list[OrderView]
+    after: list[OrderView]
 
 
 class Counter(Office):
@@ -259,7 +265,7 @@ class Counter(Office):
 
         return self._act(slug, lambda served, desk: None, keep)
 
-    def dry_run(self, slug: str, changes: dict[str, Any], *, seconds: float = 60.0) -> DryRun:
+    def dry_run(self, slug: str, changes: dict[str, Any], *, seconds: float = 60.0) -> DryRunView:
         """What a change of policy would do; nothing is changed."""
         served = self._served(slug)
         with self.desk(slug) as desk:
@@ -276,13 +282,20 @@ class Counter(Office):
             except gate.NotSafe:
                 keeps = False
         complete = changed.space.survey(TRIALS, Clock(seconds))
-        return DryRun(keeps, before, changed.space.counts(), complete)
+        most = len(served.table.names)
+        return DryRunView(
+            keeps=keeps,
+            complete=complete,
+            before=OrderView.each(before, most),
+            after=OrderView.each(changed.space.counts(), most),
+        )
 
-    def cost(self, slug: str, names: Sequence[str], *, seconds: float = 20.0) -> Cost:
+    def cost(self, slug: str, names: Sequence[str], *, seconds: float = 20.0) -> CostView:
         """What the release of a margin would close off."""
         with self.desk(slug) as desk:
             desk.space.survey(TRIALS, Clock(seconds))
-            return desk.cost(set_of(desk.table, names), seconds=seconds)
+            found = desk.cost(set_of(desk.table, names), seconds=seconds)
+        return CostView.model_validate(found)
 
     @contextmanager
     def desk(self, slug: str) -> Iterator[Desk]:

@@ -401,7 +401,7 @@ class CurrentDesks:
         verified = verify(session, dataset_id)
         for problem in verified.problems:
             raise LedgerError(
-                f"the ledger of {verified.slug!r} does not hold: {problem} Run `discreet ledger "
+                f"the ledger of {verified.dataset!r} does not hold: {problem} Run `discreet ledger "
                 "verify`, and restore the newest backup."
             )
         dataset = session.get_one(Dataset, dataset_id)

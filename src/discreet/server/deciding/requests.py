@@ -24,16 +24,9 @@ from discreet.server.operation.health import metrics_of
 from discreet.server.people.identity import Visitor
 from discreet.server.services import Services, services_of
 from discreet.server.showing.languages import spoken
-from discreet.server.showing.views import (
-    DatasetView,
-    DecisionView,
-    StatusView,
-    chosen,
-    dataset_view,
-    decision_view,
-    served,
-    status_view,
-)
+from discreet.server.showing.naming import chosen
+from discreet.server.showing.shapes import DatasetView, DecisionView, StatusView
+from discreet.server.showing.views import dataset_view, decision_view, served, status_view
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from discreet.data.database import hidden
 from discreet.data.files import unfinished
 from discreet.errors import LedgerError, OutputError
-from discreet.server.ledger.chain import Verified, verify_all
+from discreet.server.ledger.chain import VerificationView, verify_all
 from discreet.server.ledger.database import Database, migrate, open_database
 from discreet.server.ledger.marks import SECRET
 from discreet.server.ledger.schema import (
@@ -92,7 +92,7 @@ def export_trail(session: Session) -> Iterator[str]:
         yield _line("mark", _fields(mark))
 
 
-def load(session: Session, lines: Iterable[str]) -> list[Verified]:
+def load(session: Session, lines: Iterable[str]) -> list[VerificationView]:
     """What was exported, into a database without it; raises unless ledgers and trail hold."""
     owner: Dataset | None = None
     for number, line in enumerate(lines, start=1):
@@ -129,7 +129,7 @@ def load(session: Session, lines: Iterable[str]) -> list[Verified]:
     found = verify_all(session)
     for verified in found:
         for problem in verified.problems:
-            raise LedgerError(f"the ledger of {verified.slug} does not hold: {problem}")
+            raise LedgerError(f"the ledger of {verified.dataset} does not hold: {problem}")
     for problem in verify_trail(session).problems:
         raise LedgerError(f"the trail of accounts does not hold: {problem}")
     return found
@@ -160,7 +160,7 @@ def backup(database: Database, path: str | Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def restore(path: str | Path, url: str) -> list[Verified]:
+def restore(path: str | Path, url: str) -> list[VerificationView]:
     """A backup or an export, of either kind of database, into an empty database of either."""
     path = Path(path)
     try:
@@ -173,7 +173,7 @@ def restore(path: str | Path, url: str) -> list[Verified]:
         return database.transact(None, lambda session: _fill(session, path, sqlite, url))
 
 
-def _fill(session: Session, path: Path, sqlite: bool, url: str) -> list[Verified]:
+def _fill(session: Session, path: Path, sqlite: bool, url: str) -> list[VerificationView]:
     for model in (Dataset, User, Trail):
         if session.scalars(select(model).limit(1)).first() is not None:
             raise LedgerError(f"{hidden(url)} is not empty; restore into a new database.")

@@ -16,6 +16,7 @@ from hashlib import sha256
 from math import prod
 from typing import Any
 
+from pydantic import Field
 from sqlalchemy import Row, Select, Text, select, text, type_coerce
 from sqlalchemy.orm import Session
 
@@ -30,6 +31,7 @@ from discreet.server.ledger.schema import (
     Publication,
     canonical,
 )
+from discreet.server.showing.shapes import View
 
 START = "0" * 64  # before the first entry
 OUTSIDE = {"dataset_id", "hash"}  # of an entry: not hashed
@@ -64,15 +66,22 @@ GUARDS = {
 }
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What does not hold, at which entry."""
-
-    number: int | None
+class ProblemView(View):
+    entry: int | None
     what: str
 
     def __str__(self) -> str:
-        return self.what if self.number is None else f"entry {self.number}: {self.what}"
+        return self.what if self.entry is None else f"entry {self.entry}: {self.what}"
+
+
+class VerificationView(View):
+    dataset: str
+    holds: bool
+    entries: int
+    publications: int
+    head: str
+    problems: list[ProblemView]
+    notes: list[str] = Field(description="What the data meant when, where that changed.")
 
 
 @dataclass(frozen=True)
@@ -89,47 +98,6 @@ class Reading:
         why = f" ({self.note})" if self.note else ""
         who = f"account {self.actor}" if self.actor.isdecimal() else self.actor
         return f"entry {self.number}, {self.at[:10]}, {who}{why}: {' '.join(self.says)}"
-
-
-@dataclass(frozen=True)
-class Verified:
-    """How a data set's ledger was found; `silent` entries do not say what the data meant."""
-
-    slug: str
-    entries: int
-    publications: int
-    head_number: int
-    head_hash: str
-    problems: tuple[Problem, ...]
-    readings: tuple[Reading, ...] = ()
-    silent: int = 0
-    opened: tuple[str, ...] = ()  # what was said when it was opened
-
-    @property
-    def holds(self) -> bool:
-        return not self.problems
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was said at the opening; what the data meant when, where that changed or was not
-        kept, in words.
-        """
-        said = [str(reading) for reading in self.readings]
-        if self.silent:
-            which = "entry 1 does" if self.silent == 1 else f"entries 1 to {self.silent} do"
-            said.insert(0, f"{which} not say what the data meant: an earlier version wrote that.")
-        return (*self.opened, *said)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "dataset": self.slug,
-            "holds": self.holds,
-            "entries": self.entries,
-            "publications": self.publications,
-            "head": f"{self.head_number}:{self.head_hash}",
-            "problems": [{"entry": p.number, "what": p.what} for p in self.problems],
-            "notes": list(self.notes),
-        }
 
 
 def entry_hash(entry: Entry, slug: str) -> str:
@@ -181,7 +149,9 @@ def terms_of(session: Session, dataset: Dataset) -> dict[str, Any]:
     return terms | {"previous": None if previous is None else previous.slug}
 
 
-def verify(session: Session, dataset: Dataset | int, *, head: str | None = None) -> Verified:
+def verify(
+    session: Session, dataset: Dataset | int, *, head: str | None = None
+) -> VerificationView:
     """Look at every entry and publication of a data set's ledger.
 
     `head` is one that was noted before, NUMBER:HASH; the ledger must still go through it.
@@ -190,26 +160,33 @@ def verify(session: Session, dataset: Dataset | int, *, head: str | None = None)
     check.guards()
     check.entries(head)
     check.publications()
-    return Verified(
-        str(check.dataset["slug"]),
-        check.number,
-        check.published,
-        check.dataset["head_number"],
-        check.dataset["head_hash"],
-        tuple(check.problems),
-        tuple(check.readings),
-        check.silent,
-        tuple(check.opened),
+    return VerificationView(
+        dataset=str(check.dataset["slug"]),
+        holds=not check.problems,
+        entries=check.number,
+        publications=check.published,
+        head=f"{check.dataset['head_number']}:{check.dataset['head_hash']}",
+        problems=check.problems,
+        notes=check.notes(),
     )
 
 
-def verify_all(session: Session) -> list[Verified]:
+def verify_all(session: Session) -> list[VerificationView]:
     """Every ledger in the database."""
     known = list(session.scalars(select(Dataset.id).order_by(Dataset.id)))
     lost = select(Entry.dataset_id).where(Entry.dataset_id.not_in(known)).distinct()
-    problem = Problem(None, "there are entries of a data set that is not there.")
+    problem = ProblemView(entry=None, what="there are entries of a data set that is not there.")
     return [verify(session, found) for found in known] + [
-        Verified(f"data set {found}", 0, 0, 0, START, (problem,)) for found in session.scalars(lost)
+        VerificationView(
+            dataset=f"data set {found}",
+            holds=False,
+            entries=0,
+            publications=0,
+            head=f"0:{START}",
+            problems=[problem],
+            notes=[],
+        )
+        for found in session.scalars(lost)
     ]
 
 
@@ -228,18 +205,28 @@ class _Check:
     def __init__(self, session: Session, dataset_id: int) -> None:
         found = session.execute(_stored(Dataset, Dataset.id == dataset_id)).one()
         self.session, self.id, self.dataset = session, dataset_id, dict(found._mapping)
-        self.problems: list[Problem] = []
+        self.problems: list[ProblemView] = []
         self.number = self.published = 0
         self.granted: dict[int, tuple[str, str]] = {}  # number: margin, table hash
         self.withdrawn: dict[int, tuple[int, str, str]] = {}  # number: by which entry, when, why
         self.variables: list[dict[str, Any]] = []
         self.meaning: Meaning | None = None  # by the last terms that have it
         self.readings: list[Reading] = []
-        self.silent = 0
-        self.opened: list[str] = []
+        self.silent = 0  # entries that do not say what the data meant
+        self.opened: list[str] = []  # what was said when it was opened
 
     def note(self, what: str, number: int | None = None) -> None:
-        self.problems.append(Problem(number, what))
+        self.problems.append(ProblemView(entry=number, what=what))
+
+    def notes(self) -> list[str]:
+        """What was said at the opening; what the data meant when, where that changed or was not
+        kept, in words.
+        """
+        said = [str(reading) for reading in self.readings]
+        if self.silent:
+            which = "entry 1 does" if self.silent == 1 else f"entries 1 to {self.silent} do"
+            said.insert(0, f"{which} not say what the data meant: an earlier version wrote that.")
+        return [*self.opened, *said]
 
     def guards(self) -> None:
         """The triggers that forbid changes are there and on."""

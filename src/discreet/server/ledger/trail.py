@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
+from pydantic import Field
 from sqlalchemy import or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from discreet.server.ledger.chain import START, Problem, missing_guards
+from discreet.server.ledger.chain import START, ProblemView, missing_guards
 from discreet.server.ledger.schema import Mark, Trail, canonical, now
+from discreet.server.showing.shapes import View
 
 HEAD = "trail"  # the mark that says where it ends, NUMBER:HASH
 GUARDS = {"trail_is_not_updated", "trail_is_not_deleted"}
@@ -46,25 +47,15 @@ class Event(StrEnum):
     LEFT_OUT = "left_out"  # how many failures of a minute were not written
 
 
-@dataclass(frozen=True)
-class VerifiedTrail:
-    """How the trail was found."""
+class TrailProblem(ProblemView):
+    pass
 
+
+class TrailVerification(View):
+    holds: bool
     entries: int
-    head: str
-    problems: tuple[Problem, ...]
-
-    @property
-    def holds(self) -> bool:
-        return not self.problems
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "holds": self.holds,
-            "entries": self.entries,
-            "head": self.head,
-            "problems": [{"entry": p.number, "what": p.what} for p in self.problems],
-        }
+    head: str = Field(description="NUMBER:HASH. Note it elsewhere.")
+    problems: list[TrailProblem]
 
 
 def append(
@@ -117,35 +108,38 @@ def entries(
     return list(session.scalars(found))
 
 
-def verify_trail(session: Session, *, head: str | None = None) -> VerifiedTrail:
+def verify_trail(session: Session, *, head: str | None = None) -> TrailVerification:
     """Look at every entry; `head` is one that was noted before, NUMBER:HASH."""
-    problems = [
-        Problem(None, f"the database does not see to it that {name.replace('_', ' ')}.")
-        for name in missing_guards(session, GUARDS)
-    ]
+    problems = list[TrailProblem]()
+
+    def note(what: str, entry: int | None = None) -> None:
+        problems.append(TrailProblem(entry=entry, what=what))
+
+    for name in missing_guards(session, GUARDS):
+        note(f"the database does not see to it that {name.replace('_', ' ')}.")
     number, before, heads = 0, START, {f"0:{START}"}
     rows = select(*Trail.__table__.columns).order_by(Trail.number)
     for row in session.execute(rows, execution_options={"yield_per": 500}):
         stored = dict(row._mapping)
         number += 1
         if stored["number"] != number:
-            problems.append(Problem(number, f"there is {stored['number']} instead."))
+            note(f"there is {stored['number']} instead.", number)
             number = stored["number"] if isinstance(stored["number"], int) else number
         if stored["previous"] != before:
-            problems.append(Problem(number, "it does not follow the entry before."))
+            note("it does not follow the entry before.", number)
         if not _matches(stored):
-            problems.append(Problem(number, "it was changed: its hash is another."))
+            note("it was changed: its hash is another.", number)
         before = stored["hash"]
         heads.add(f"{number}:{before}")
     mark = session.scalar(select(Mark.value).where(Mark.name == HEAD))
     if (mark or f"0:{START}") != f"{number}:{before}":
         said = mark.partition(":")[0] if mark else "nowhere"
-        problems.append(
-            Problem(None, f"the trail ends at entry {number}; it should at {said}, as it was.")
-        )
+        note(f"the trail ends at entry {number}; it should at {said}, as it was.")
     if head is not None and head not in heads:
-        problems.append(Problem(None, f"the trail does not go through {head}."))
-    return VerifiedTrail(number, f"{number}:{before}", tuple(problems))
+        note(f"the trail does not go through {head}.")
+    return TrailVerification(
+        holds=not problems, entries=number, head=f"{number}:{before}", problems=problems
+    )
 
 
 def _head(session: Session) -> Mark:

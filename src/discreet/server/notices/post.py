@@ -28,7 +28,7 @@ from discreet.errors import DataError
 from discreet.server.ledger.schema import Notice
 from discreet.server.notices.notices import collect
 from discreet.server.operation.logs import log
-from discreet.server.people.accounts import EMAIL, Account, Accounts
+from discreet.server.people.accounts import EMAIL, Accounts, UserView
 from discreet.server.people.invitations import Invitation
 from discreet.server.people.register import digest, moment
 from discreet.server.people.sealed import Seal
@@ -156,7 +156,7 @@ class Post:
     def in_use(self) -> bool:
         return self.mailbox is not None or self.hook is not None
 
-    def invite(self, account: Account, invitation: Invitation, link: str) -> bool:
+    def invite(self, account: UserView, invitation: Invitation, link: str) -> bool:
         """Send an invitation's link, if it can be; until then only this server can read it."""
         if self.mailbox is None or account.email is None or not self.seal.secret:
             return False

@@ -24,7 +24,7 @@ from discreet.server.operation.logs import log
 from discreet.server.operation.meters import Meters
 from discreet.server.people.identity import RoleName, Visitor, needs, visitor
 from discreet.server.services import Services, services_of
-from discreet.server.showing.views import View
+from discreet.server.showing.shapes import View
 
 SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 STAFF: tuple[RoleName, ...] = ("custodian", "auditor")

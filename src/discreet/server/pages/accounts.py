@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from discreet.server.api.replies import Number
 from discreet.server.pages.render import page
 from discreet.server.people import invitations
-from discreet.server.people.accounts import Account, AccountError
+from discreet.server.people.accounts import AccountError, UserView
 from discreet.server.people.actors import by
 from discreet.server.people.identity import Visitor, needs
 from discreet.server.people.invitations import Invitation
@@ -93,7 +93,7 @@ def revoke(request: Request, services: Here, who: Custodian, key_id: Number) -> 
 
 
 def _invited(
-    request: Request, services: Services, who: Visitor, account: Account, invitation: Invitation
+    request: Request, services: Services, who: Visitor, account: UserView, invitation: Invitation
 ) -> Response:
     told = hand_over(request, account, invitation)
     return _users(request, services, who, invitation=told, invited=account.name)

@@ -21,7 +21,7 @@ from discreet.server.pages.words import number, percent
 from discreet.server.showing.catalogue import Published
 from discreet.server.showing.languages import gettext as _
 from discreet.server.showing.languages import ngettext
-from discreet.server.showing.views import OrderView
+from discreet.server.showing.shapes import OrderView
 
 BAR, GAP, LINE = 16, 8, 18
 LETTER = 6.6  # pixels of a letter of 12

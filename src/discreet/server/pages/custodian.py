@@ -12,12 +12,14 @@ from discreet.errors import DisclosureError
 from discreet.server.api.replies import Number
 from discreet.server.deciding.requests import deciding
 from discreet.server.guards.errors import Refused
+from discreet.server.ledger.chain import VerificationView
 from discreet.server.pages.charts import space_bars, totals
 from discreet.server.pages.render import page
 from discreet.server.people.identity import Visitor, needs
 from discreet.server.services import Services, services_of
 from discreet.server.showing import staff_views, views
-from discreet.server.showing.staff_views import CostView, PendingItem, VerificationView
+from discreet.server.showing.naming import read_margin
+from discreet.server.showing.staff_views import PendingItem
 
 router = APIRouter()
 Here = Annotated[Services, Depends(services_of)]
@@ -43,7 +45,7 @@ def desks(request: Request, services: Here, who: Staff) -> Response:
             overview.slug in services.counter.served,
             len(staff_views.pending_view(services, overview.slug).pending),
             overview.slug in services.counter.served
-            and services.counter.codebook_change(overview.slug) is not None,
+            and not services.counter.codebook_change(overview.slug).accepted,
         )
         for overview in services.catalogue.datasets()
     ]
@@ -148,7 +150,7 @@ def withdraw(
     try:
         if not reason.strip():
             raise DisclosureError("a withdrawal needs a reason; readers are told it.")
-        names = views.read_margin(overview, margin)
+        names = read_margin(overview, margin)
         services.counter.withdraw(slug, names, who.actor, reason.strip())
     except DisclosureError as error:
         return _desk(request, services, who, slug, error=str(error), status=422)
@@ -217,7 +219,7 @@ def _costed(
     services: Services, slug: str, one: PendingItem, seconds: float = COST_SECONDS
 ) -> PendingItem:
     cost = services.counter.cost(slug, one.margin, seconds=seconds)
-    return one.model_copy(update={"cost": CostView.model_validate(cost, from_attributes=True)})
+    return one.model_copy(update={"cost": cost})
 
 
 def _done(slug: str, what: str) -> Response:

@@ -25,7 +25,7 @@ from discreet.server.showing.languages import (
     ngettext,
     speaking,
 )
-from discreet.server.showing.views import margin_path
+from discreet.server.showing.naming import margin_path
 
 PUBLIC = {  # templates in every language; the others are for staff, in English
     "about", "asked", "dataset", "datasets", "error", "reference", "search", "table", "withdrawn",

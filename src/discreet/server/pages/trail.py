@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from discreet.server.ledger.trail import Event
+from discreet.server.api.trail import trail_view, verification_view
+from discreet.server.ledger.trail import Event, TrailVerification
 from discreet.server.pages.render import page
 from discreet.server.people.identity import Visitor, needs
-from discreet.server.people.trail_views import TrailVerification, trail_view, verification_view
 from discreet.server.services import Services, services_of
 
 router = APIRouter()

@@ -6,11 +6,11 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from typing import Literal, cast
 
 from argon2 import PasswordHasher
+from pydantic import Field
 from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Transaction
@@ -32,30 +32,30 @@ from discreet.server.people.register import (
     user_row,
 )
 from discreet.server.people.sessions import Sessions
+from discreet.server.showing.shapes import View
 
-__all__ = ["Account", "AccountError", "Accounts", "Key"]
+__all__ = ["AccountError", "Accounts", "KeyView", "UserView"]
 
+RoleOfAccount = Literal["analyst", "custodian", "auditor"]
 KEY = re.compile(r"dk_([1-9][0-9]{0,8})_[A-Za-z0-9_-]{43}")
 EMAIL = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 SELDOM = timedelta(hours=1)  # how often the use of a key is noted
 VOUCHED = timedelta(days=30)  # keys rest if nobody vouched for the account for so long
 
 
-@dataclass(frozen=True)
-class Account:
+class UserView(View):
     id: int
     name: str
-    role: RoleName
+    role: RoleOfAccount
     active: bool
     created_at: str
-    email: str | None = None
-    second_factor: bool = False
-    password: bool = False
-    issuer: str | None = None
+    email: str | None
+    password: bool = Field(description="Is there one?")
+    second_factor: bool
+    issuer: str | None = Field(description="Who vouches for the account instead of a password.")
 
 
-@dataclass(frozen=True)
-class Key:
+class KeyView(View):
     id: int
     user_id: int
     name: str
@@ -89,7 +89,7 @@ class Accounts(Sessions):
         *,
         email: str | None = None,
         by: By | None = None,
-    ) -> Account:
+    ) -> UserView:
         """A new account; without a password it can use keys only, until it is invited."""
         name = name.lower()
         if not NAME.fullmatch(name):
@@ -114,15 +114,15 @@ class Accounts(Sessions):
         except IntegrityError:
             raise AccountError(f"there is an account {name!r} already.") from None
 
-    def users(self) -> list[Account]:
+    def users(self) -> list[UserView]:
         with self.database.read() as session:
             return [_account(user) for user in session.scalars(select(User).order_by(User.name))]
 
-    def user(self, user_id: int) -> Account:
+    def user(self, user_id: int) -> UserView:
         with self.database.read() as session:
             return _account(user_row(session, user_id))
 
-    def find(self, name: str) -> Account:
+    def find(self, name: str) -> UserView:
         """The account of that name."""
         with self.database.read() as session:
             found = user_named(session, name)
@@ -158,7 +158,7 @@ class Accounts(Sessions):
         user_row(session, user_id).password_hash = hashed
         session.execute(delete(Session).where(Session.user_id == user_id))
 
-    def local(self, user_id: int) -> Account:
+    def local(self, user_id: int) -> UserView:
         """The account, if nobody else vouches for it."""
         found = self.user(user_id)
         if found.issuer is not None:
@@ -224,13 +224,13 @@ class Accounts(Sessions):
             self.note(session, Event.KEY_MADE, by or By.operator(), user_id, said)
         return key
 
-    def keys(self, user_id: int | None = None) -> list[Key]:
+    def keys(self, user_id: int | None = None) -> list[KeyView]:
         """A user's keys, or everybody's."""
         wanted = select(ApiKey).order_by(ApiKey.id)
         if user_id is not None:
             wanted = wanted.where(ApiKey.user_id == user_id)
         with self.database.read() as session:
-            return [_key(key) for key in session.scalars(wanted)]
+            return [KeyView.model_validate(key) for key in session.scalars(wanted)]
 
     def revoke_key(self, key_id: int, user_id: int | None = None, by: By | None = None) -> None:
         """End a key; with `user_id`, only if it is theirs."""
@@ -320,19 +320,16 @@ def _spare_the_last_custodian(session: Transaction, user: User) -> None:
         raise AccountError(f"{user.name} is the last custodian; make another one first.")
 
 
-def _account(user: User) -> Account:
-    return Account(
-        user.id,
-        user.name,
-        cast(RoleName, user.role),
-        user.active,
-        user.created_at,
-        user.email,
-        user.second_factor is not None,
-        user.password_hash is not None,
-        user.issuer,
+def _account(user: User) -> UserView:
+    """Of what is secret only whether it is there."""
+    return UserView(
+        id=user.id,
+        name=user.name,
+        role=cast(RoleOfAccount, user.role),
+        active=user.active,
+        created_at=user.created_at,
+        email=user.email,
+        password=user.password_hash is not None,
+        second_factor=user.second_factor is not None,
+        issuer=user.issuer,
     )
-
-
-def _key(key: ApiKey) -> Key:
-    return Key(key.id, key.user_id, key.name, key.created_at, key.revoked_at, key.last_used_at)

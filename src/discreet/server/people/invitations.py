@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session as Transaction
 
 from discreet.server.ledger.schema import Token
 from discreet.server.ledger.trail import Event
-from discreet.server.people.accounts import Account, Accounts
+from discreet.server.people.accounts import Accounts, UserView
 from discreet.server.people.actors import By
 from discreet.server.people.passwords import good
 from discreet.server.people.register import AccountError, digest, moment, user_row
@@ -51,7 +51,7 @@ def invite(accounts: Accounts, user_id: int, by: By) -> Invitation:
     return made
 
 
-def invited(accounts: Accounts, token: str) -> Account:
+def invited(accounts: Accounts, token: str) -> UserView:
     """Whom an invitation is for."""
     found = select(Token.user_id).where(_open(accounts, token))
     with accounts.database.read() as session:
@@ -62,7 +62,7 @@ def invited(accounts: Accounts, token: str) -> Account:
     return account
 
 
-def accept(accounts: Accounts, token: str, password: str, address: str | None) -> Account:
+def accept(accounts: Accounts, token: str, password: str, address: str | None) -> UserView:
     """Set the password; the invitation ends, and so does whoever is logged in. Keys stay."""
     account = invited(accounts, token)
     hashed = accounts.passwords.hash(good(account.name, password))

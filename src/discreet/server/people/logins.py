@@ -8,13 +8,13 @@ from starlette.responses import Response
 
 from discreet.server.guards.errors import Refused
 from discreet.server.notices.post import Post
-from discreet.server.people.accounts import Account
+from discreet.server.people.accounts import UserView
 from discreet.server.people.actors import By, address_of
 from discreet.server.people.identity import Visitor, clear_cookie, cookie_name, factor_needed
 from discreet.server.people.invitations import Invitation
 from discreet.server.people.second_factor import Paused, SecondFactors
 from discreet.server.services import services_of
-from discreet.server.showing.views import View
+from discreet.server.showing.shapes import View
 
 SETUP = "accounts of this role need a second factor; log in at /login and set one up."
 
@@ -80,7 +80,7 @@ def log_out(request: Request, response: Response) -> None:
     clear_cookie(response, services.settings)
 
 
-def hand_over(request: Request, account: Account, invitation: Invitation) -> InvitationView:
+def hand_over(request: Request, account: UserView, invitation: Invitation) -> InvitationView:
     """An invitation's link: by e-mail, so that nobody else sees it, or else to be handed on."""
     post: Post = request.app.state.post
     base = services_of(request).settings.address.rstrip("/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,7 +13,7 @@ Names = Annotated[list[str], Field(examples=[["Race", "Income"]])]
 
 
 class View(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
 
 
 class ErrorBody(View):
@@ -73,6 +74,14 @@ class OrderView(View):
     released: int
     possible: int = Field(description="Or not yet looked at.")
     gone: int
+
+    @classmethod
+    def each(cls, counts: Mapping[str, dict[int, int]], most: int) -> list[OrderView]:
+        """From how many margins have a status, by order."""
+        return [
+            cls(order=d, **{status: counts[status].get(d, 0) for status in Status})
+            for d in range(1, most + 1)
+        ]
 
 
 class DatasetView(DatasetItem):

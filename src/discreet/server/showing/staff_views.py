@@ -19,12 +19,15 @@ from discreet.effort import Clock
 from discreet.errors import DisclosureError
 from discreet.intruder.refusals.refusals import refusal_posterior
 from discreet.release.release import Release
+from discreet.server.deciding.codebooks import CodebookView
+from discreet.server.deciding.counter import CostView, DryRunView
 from discreet.server.ledger import store
-from discreet.server.ledger.chain import Verified, verify
+from discreet.server.ledger.chain import VerificationView, verify
 from discreet.server.ledger.schema import Dataset, Entry, Kind
 from discreet.server.services import Services
 from discreet.server.showing.catalogue import UnknownDataset
-from discreet.server.showing.views import Names, OrderView, View, orders, served
+from discreet.server.showing.shapes import Names, OrderView, View
+from discreet.server.showing.views import served
 from discreet.table.formula import Formula
 
 SHOWN = 20  # cells, the narrowest first
@@ -63,31 +66,6 @@ class LedgerView(View):
     entries: list[EntryView]
 
 
-class ProblemView(View):
-    entry: int | None
-    what: str
-
-
-class VerificationView(View):
-    dataset: str
-    holds: bool
-    entries: int
-    publications: int
-    head: str
-    problems: list[ProblemView]
-    notes: list[str] = Field(description="What the data meant when, where that changed.")
-
-
-class CodebookView(View):
-    """Does the codebook say of the data what a custodian accepted?"""
-
-    dataset: str
-    accepted: bool
-    hash: str = Field(description="Of what it says; to accept it, send it back.")
-    changes: list[str] = Field(examples=[["Income was sensitive, and is neither."]])
-    proposed: list[str] = Field(description="Who accepted it already, where two must.")
-
-
 class CellView(View):
     """A guarded cell: which it is, is confidential."""
 
@@ -103,13 +81,6 @@ class SpaceView(View):
     narrowest: int | None = Field(description="Least width of a small count; for custodians.")
     risk_left: int | None = Field(description="The narrowest width less beta; for custodians.")
     cells: list[CellView] | None = Field(description="The narrowest; for custodians.")
-
-
-class CostView(View):
-    possible: int
-    gone: int
-    narrowest: int | None
-    complete: bool
 
 
 class PendingItem(View):
@@ -159,13 +130,6 @@ class ListedView(View):
     margins: list[Names] | None
 
 
-class DryRunView(View):
-    keeps: bool = Field(description="Does the new policy allow what is out?")
-    complete: bool
-    before: list[OrderView]
-    after: list[OrderView]
-
-
 class ToldView(View):
     """What the refusals tell whoever knows the rule and what is out now."""
 
@@ -189,28 +153,20 @@ def ledger_view(services: Services, slug: str, after: int = 0, limit: int = 500)
         return LedgerView(
             dataset=slug,
             head=dataset.head_number,
-            entries=[EntryView.model_validate(entry, from_attributes=True) for entry in found],
+            entries=[EntryView.model_validate(entry) for entry in found],
         )
 
 
 def verification_view(services: Services, slug: str) -> VerificationView:
     with services.database.read() as session:
-        found: Verified = verify(session, _find(session, slug))
-    return VerificationView.model_validate(found.to_json())
+        return verify(session, _find(session, slug))
 
 
 def codebook_view(services: Services, slug: str) -> CodebookView:
     """What the codebook says otherwise than was accepted."""
     services.catalogue.dataset(slug)
     served(services, slug)
-    change = services.counter.codebook_change(slug)
-    return CodebookView(
-        dataset=slug,
-        accepted=change is None,
-        hash=services.counter.served[slug].meaning.hash,
-        changes=[] if change is None else list(change.says),
-        proposed=[] if change is None else list(change.proposed),
-    )
+    return services.counter.codebook_change(slug)
 
 
 def space_view(services: Services, slug: str, *, cells: bool) -> SpaceView:
@@ -230,7 +186,7 @@ def space_view(services: Services, slug: str, *, cells: bool) -> SpaceView:
     least = narrow[0].width if narrow else None
     return SpaceView(
         dataset=slug,
-        orders=orders(counts, len(overview.names)),
+        orders=OrderView.each(counts, len(overview.names)),
         surveyed=surveyed,
         beta=beta,
         narrowest=least,
@@ -269,8 +225,7 @@ def pending_view(services: Services, slug: str, *, cost: bool = False) -> Pendin
 
 def _cost(services: Services, slug: str, entry: Entry) -> CostView:
     served(services, slug)
-    found = services.counter.cost(slug, entry.margin or (), seconds=1.0)
-    return CostView.model_validate(found, from_attributes=True)
+    return services.counter.cost(slug, entry.margin or (), seconds=1.0)
 
 
 def policy_view(services: Services, slug: str) -> PolicyView:
@@ -321,14 +276,7 @@ def checked_changes(services: Services, slug: str, changes: Mapping[str, Any]) -
 def dry_run_view(services: Services, slug: str, changes: Mapping[str, Any]) -> DryRunView:
     """What another policy would change; nothing is changed."""
     served(services, slug)
-    found = services.counter.dry_run(slug, checked_changes(services, slug, changes), seconds=3.0)
-    most = len(services.counter.served[slug].table.names)
-    return DryRunView(
-        keeps=found.keeps,
-        complete=found.complete,
-        before=orders(found.before, most),
-        after=orders(found.after, most),
-    )
+    return services.counter.dry_run(slug, checked_changes(services, slug, changes), seconds=3.0)
 
 
 def refusals_view(services: Services, slug: str) -> RefusalsView:

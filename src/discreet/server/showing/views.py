@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
 from sqlalchemy import select
@@ -21,10 +20,7 @@ from discreet.server.showing.languages import computed
 from discreet.server.showing.naming import (
     chosen,
     dataset_address,
-    margin_path,
     perturbed_data,
-    read_margin,
-    read_where,
     table_address,
 )
 from discreet.server.showing.perturbed import INSTEAD, offers
@@ -34,43 +30,17 @@ from discreet.server.showing.shapes import (
     DatasetsView,
     DatasetView,
     DecisionView,
-    ErrorView,
     FrontierView,
     InsteadView,
     MarginView,
-    Names,
     OrderView,
-    RequestBody,
     StatisticsView,
     StatusView,
     TicketView,
     UseView,
     VariableView,
-    View,
 )
 from discreet.table.formula import Formula
-
-__all__ = [
-    "DatasetView",
-    "DatasetsView",
-    "DecisionView",
-    "ErrorView",
-    "FrontierView",
-    "Names",
-    "OrderView",
-    "RequestBody",
-    "StatisticsView",
-    "StatusView",
-    "TicketView",
-    "VariableView",
-    "View",
-    "chosen",
-    "dataset_address",
-    "margin_path",
-    "read_margin",
-    "read_where",
-    "table_address",
-]
 
 
 def datasets_view(services: Services) -> DatasetsView:
@@ -83,7 +53,7 @@ def dataset_view(services: Services, slug: str, *, kept: bool = False) -> Datase
     rule = overview.policy.server.rule
     return DatasetView(
         **_item(overview).model_dump(),
-        about=about_view(overview),
+        about=AboutView.model_validate(overview.words.about),
         variables=[_variable(overview, name) for name in overview.names],
         rule=rule,
         policy=policy_words(
@@ -96,11 +66,6 @@ def dataset_view(services: Services, slug: str, *, kept: bool = False) -> Datase
         policy_version=overview.policy_version,
         orders=orders_of(services, overview, kept=kept),
     )
-
-
-def about_view(overview: Overview) -> AboutView:
-    """The data in words."""
-    return AboutView(**asdict(overview.words.about))
 
 
 def _variable(overview: Overview, name: str) -> VariableView:
@@ -132,14 +97,7 @@ def orders_of(services: Services, overview: Overview, *, kept: bool = False) -> 
     served(services, overview.slug)
     counter, slug = services.counter, overview.slug
     counts = counter.kept_counts(slug) if kept else None
-    return orders(counter.counts(slug) if counts is None else counts, len(overview.names))
-
-
-def orders(counts: Mapping[str, dict[int, int]], most: int) -> list[OrderView]:
-    return [
-        OrderView(order=d, **{status: counts[status].get(d, 0) for status in Status})
-        for d in range(1, most + 1)
-    ]
+    return OrderView.each(counter.counts(slug) if counts is None else counts, len(overview.names))
 
 
 def served(services: Services, slug: str) -> None:
@@ -263,7 +221,7 @@ def statistics_view(services: Services, slug: str) -> StatisticsView:
     totals: dict[str, int] = {}
     for use in uses:
         totals[use.what] = totals.get(use.what, 0) + use.n
-    days = [UseView(day=use.day, what=use.what, n=use.n) for use in uses]
+    days = [UseView.model_validate(use) for use in uses]
     return StatisticsView(dataset=slug, totals=totals, days=days)
 
 
