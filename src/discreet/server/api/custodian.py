@@ -124,7 +124,6 @@ def approve(
 ) -> DecisionView:
     """Publish what waits, if it is still safe."""
     services = services_of(request)
-    services.catalogue.dataset(slug)
     served(services, slug)
     return decision_view(
         services, slug, services.counter.approve(slug, number, who.actor, body.note)
@@ -138,7 +137,6 @@ def reject(
 ) -> DecisionView:
     """Decide against what waits."""
     services = services_of(request)
-    services.catalogue.dataset(slug)
     served(services, slug)
     return decision_view(
         services, slug, services.counter.reject(slug, number, who.actor, body.note)
@@ -165,7 +163,6 @@ def dry_run(request: Request, who: Allowed, slug: Slug, body: DryRunBody) -> Dry
 def change_policy(request: Request, who: Allowed, slug: Slug, body: PolicyBody) -> PolicyView:
     """Other terms from now on."""
     services = services_of(request)
-    services.catalogue.dataset(slug)
     served(services, slug)
     changes = checked_changes(services, slug, body.changes)
     _usable(lambda: services.counter.change_policy(slug, changes, who.actor, body.note))
@@ -183,7 +180,6 @@ def codebook(request: Request, who: Allowed, slug: Slug) -> CodebookView:
 def accept_codebook(request: Request, who: Allowed, slug: Slug, body: CodebookBody) -> CodebookView:
     """Accept what it says, if all that is out passes the policy so."""
     services = services_of(request)
-    services.catalogue.dataset(slug)
     served(services, slug)
     _usable(lambda: services.counter.accept(slug, body.hash, who.actor, body.reason))
     return codebook_view(services, slug)
@@ -200,8 +196,7 @@ def listed(request: Request, who: Allowed, slug: Slug) -> ListedView:
 def list_margins(request: Request, who: Allowed, slug: Slug, body: ListedBody) -> ListedView:
     """What can be asked for from now on: these tables and everything within them."""
     services = services_of(request)
-    overview = services.catalogue.dataset(slug)
-    served(services, slug)
+    overview = served(services, slug)
     margins = [chosen(overview, margin) for margin in body.margins]
     services.counter.list_margins(slug, margins, who.actor)
     return listed_view(services, slug)

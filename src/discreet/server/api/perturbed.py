@@ -42,8 +42,7 @@ async def perturbed(
     raw, visitor = raw_margin(request, margin), client_of(request)
 
     def draw() -> Published:
-        served(services, slug)
-        overview = services.catalogue.dataset(slug)
+        overview = served(services, slug)
         names = read_margin(overview, raw)
         zeros = services.counter.impossible(slug)
         return services.perturbed.margin(overview, number, names, zeros, visitor=visitor)

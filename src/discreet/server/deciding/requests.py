@@ -40,8 +40,7 @@ NEEDS_ACCOUNT = (
 async def ask(request: Request, slug: str, names: Sequence[str], who: Visitor) -> DecisionView:
     """Decide on a request."""
     arrived, at, services = time.monotonic(), now(), services_of(request)
-    overview = await run_in_threadpool(services.catalogue.dataset, slug)
-    served(services, slug)
+    overview = await run_in_threadpool(served, services, slug)
     margin, rule = chosen(overview, names), overview.policy.server
     if rule.quota and who.role == "public":
         raise Refused(401, "login_needed", NEEDS_ACCOUNT)
@@ -72,8 +71,7 @@ async def look(request: Request, slug: str, names: Sequence[str]) -> StatusView:
 
 
 def _is_known(services: Services, slug: str, names: Sequence[str]) -> bool:
-    served(services, slug)
-    return services.counter.is_known(slug, chosen(services.catalogue.dataset(slug), names))
+    return services.counter.is_known(slug, chosen(served(services, slug), names))
 
 
 async def describe(request: Request, slug: str) -> DatasetView:

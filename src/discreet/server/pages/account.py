@@ -10,15 +10,14 @@ from fastapi.responses import RedirectResponse, Response
 from discreet.server.api.replies import Number
 from discreet.server.api.roles import ACCOUNTS
 from discreet.server.guards.guard import limited
-from discreet.server.pages.render import page
+from discreet.server.pages.render import Here, page
 from discreet.server.people.accounts import AccountError
 from discreet.server.people.actors import address_of, by
 from discreet.server.people.identity import Visitor, needs, set_cookie
 from discreet.server.people.logins import check_factor, factors_of
-from discreet.server.services import Services, services_of
+from discreet.server.services import Services
 
 router = APIRouter()
-Here = Annotated[Services, Depends(services_of)]
 Own = Annotated[Visitor, Depends(needs(*sorted(ACCOUNTS)))]
 Text = Annotated[str, Form(max_length=1_000)]
 DONE = {
@@ -42,7 +41,7 @@ def change_password(request: Request, services: Here, who: Own, old: Text, new: 
             raise AccountError("the old password is wrong.")
         services.accounts.change_password(own_id(who), new, by(request, who))
     except AccountError as error:
-        return _account(request, services, who, error=str(error), status=422)
+        return _account(request, services, who, error=str(error))
     response = RedirectResponse("/account?done=password", 303)
     if who.via == "session":
         token, _ = services.accounts.start_session(own_id(who), passed=who.passed, again=True)
@@ -56,7 +55,7 @@ def change_email(request: Request, services: Here, who: Own, email: Text = "") -
     try:
         services.accounts.set_email(own_id(who), email, by(request, who))
     except AccountError as error:
-        return _account(request, services, who, error=str(error), status=422)
+        return _account(request, services, who, error=str(error))
     return RedirectResponse("/account?done=email", 303)
 
 
@@ -67,7 +66,7 @@ def add_key(request: Request, services: Here, who: Own, name: Text) -> Response:
         check_factor(request, who)
         key = services.accounts.make_key(own_id(who), name, by(request, who))
     except AccountError as error:
-        return _account(request, services, who, error=str(error), status=422)
+        return _account(request, services, who, error=str(error))
     return _account(request, services, who, key=key)
 
 
@@ -76,7 +75,7 @@ def revoke(request: Request, services: Here, who: Own, key_id: Number) -> Respon
     try:
         services.accounts.revoke_key(key_id, own_id(who), by(request, who))
     except AccountError as error:
-        return _account(request, services, who, error=str(error), status=422)
+        return _account(request, services, who, error=str(error))
     return RedirectResponse("/account?done=revoked", 303)
 
 
@@ -85,22 +84,18 @@ def _account(
     services: Services,
     who: Visitor,
     *,
-    said: str = "",
-    error: str = "",
     key: str = "",
-    status: int = 200,
+    **told: str,
 ) -> Response:
     keys = [one for one in services.accounts.keys(own_id(who)) if one.revoked_at is None]
     return page(
         request,
         "account",
         who,
-        status=status,
         account=services.accounts.user(own_id(who)),
         codes_left=factors_of(request).codes_left(own_id(who)),
         keys=keys,
-        said=said,
-        error=error,
+        **told,
         key=key,
     )
 

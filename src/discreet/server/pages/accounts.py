@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from discreet.server.api.replies import Number
-from discreet.server.pages.render import page
+from discreet.server.pages.render import Custodian, Here, page
 from discreet.server.people import invitations
 from discreet.server.people.accounts import AccountError, UserView
 from discreet.server.people.actors import by
-from discreet.server.people.identity import Visitor, needs
+from discreet.server.people.identity import Visitor
 from discreet.server.people.invitations import Invitation
 from discreet.server.people.logins import InvitationView, hand_over
-from discreet.server.services import Services, services_of
+from discreet.server.services import Services
 
 router = APIRouter()
-Here = Annotated[Services, Depends(services_of)]
-Custodian = Annotated[Visitor, Depends(needs("custodian"))]
 Text = Annotated[str, Form(max_length=1_000)]
 DONE = {
     "closed": "The account is closed, with its sessions and keys.",
@@ -43,7 +41,7 @@ def add_user(
         made = services.accounts.create(name, role, email=email, by=by(request, who))
         invitation = invitations.invite(services.accounts, made.id, by(request, who))
     except AccountError as error:
-        return _users(request, services, who, error=str(error), status=422)
+        return _users(request, services, who, error=str(error))
     return _invited(request, services, who, made, invitation)
 
 
@@ -53,7 +51,7 @@ def invite(request: Request, services: Here, who: Custodian, user_id: Number) ->
     try:
         invitation = invitations.invite(services.accounts, user_id, by(request, who))
     except AccountError as error:
-        return _users(request, services, who, error=str(error), status=422)
+        return _users(request, services, who, error=str(error))
     return _invited(request, services, who, services.accounts.user(user_id), invitation)
 
 
@@ -64,7 +62,7 @@ def set_role(
     try:
         services.accounts.set_role(user_id, role, by(request, who))
     except AccountError as error:
-        return _users(request, services, who, error=str(error), status=422)
+        return _users(request, services, who, error=str(error))
     return RedirectResponse("/desk/users?done=role", 303)
 
 
@@ -79,7 +77,7 @@ def set_active(
     try:
         services.accounts.set_active(user_id, active, by(request, who))
     except AccountError as error:
-        return _users(request, services, who, error=str(error), status=422)
+        return _users(request, services, who, error=str(error))
     return RedirectResponse(f"/desk/users?done={'opened' if active else 'closed'}", 303)
 
 
@@ -88,7 +86,7 @@ def revoke(request: Request, services: Here, who: Custodian, key_id: Number) -> 
     try:
         services.accounts.revoke_key(key_id, by=by(request, who))
     except AccountError as error:
-        return _users(request, services, who, error=str(error), status=422)
+        return _users(request, services, who, error=str(error))
     return RedirectResponse("/desk/users?done=revoked", 303)
 
 
@@ -104,25 +102,21 @@ def _users(
     services: Services,
     who: Visitor,
     *,
-    said: str = "",
-    error: str = "",
     invitation: InvitationView | None = None,
     invited: str = "",
-    status: int = 200,
+    **told: str,
 ) -> Response:
     keys = services.accounts.keys()
     return page(
         request,
         "users",
         who,
-        status=status,
         users=[
             (user, [k for k in keys if k.user_id == user.id and k.revoked_at is None])
             for user in services.accounts.users()
         ],
         waiting=invitations.open_invitations(services.accounts),
-        said=said,
-        error=error,
+        **told,
         invitation=invitation,
         invited=invited,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from discreet.decision.answering.answer import Outcome
@@ -14,17 +14,14 @@ from discreet.server.deciding.requests import deciding
 from discreet.server.guards.errors import Refused
 from discreet.server.ledger.chain import VerificationView
 from discreet.server.pages.charts import space_bars, totals
-from discreet.server.pages.render import page
-from discreet.server.people.identity import Visitor, needs
-from discreet.server.services import Services, services_of
+from discreet.server.pages.render import Custodian, Here, Staff, page
+from discreet.server.people.identity import Visitor
+from discreet.server.services import Services
 from discreet.server.showing import staff_views, views
 from discreet.server.showing.naming import read_margin
 from discreet.server.showing.staff_views import PendingItem
 
 router = APIRouter()
-Here = Annotated[Services, Depends(services_of)]
-Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
-Custodian = Annotated[Visitor, Depends(needs("custodian"))]
 Note = Annotated[str, Form(max_length=1_000)]
 COSTED, COST_SECONDS = 5, 1.0  # pending requests whose cost the overview shows
 LONGER = 5.0  # seconds for the cost of a single one
@@ -63,14 +60,10 @@ def _desk(
     services: Services,
     who: Visitor,
     slug: str,
-    *,
-    said: str = "",
-    error: str = "",
-    status: int = 200,
+    **told: str,
 ) -> Response:
     """The query space, the risk left and what waits; of the cells, custodians see which."""
-    overview = services.catalogue.dataset(slug)
-    views.served(services, slug)
+    overview = views.served(services, slug)
     if (other := services.counter.waits_for(slug)) is not None:
         return RedirectResponse(f"/desk/{other}/codebook", 303)
     decides = who.role == "custodian"
@@ -80,7 +73,6 @@ def _desk(
         request,
         "desk",
         who,
-        status=status,
         dataset=overview,
         space=space,
         totals=totals(space.orders),
@@ -89,8 +81,7 @@ def _desk(
         people=people_of(services),
         published=services.catalogue.margins(slug),
         uses=views.statistics_view(services, slug).totals,
-        said=said,
-        error=error,
+        **told,
     )
 
 
@@ -100,8 +91,7 @@ def pending(
     request: Request, services: Here, who: Custodian, slug: str, number: Number
 ) -> Response:
     """One request, with what it would close off."""
-    overview = services.catalogue.dataset(slug)
-    views.served(services, slug)
+    overview = views.served(services, slug)
     waiting = staff_views.pending_view(services, slug).pending
     found = [_costed(services, slug, one, LONGER) for one in waiting if one.number == number]
     if not found:
@@ -115,12 +105,11 @@ def approve(
     request: Request, services: Here, who: Custodian, slug: str, number: Number, note: Note = ""
 ) -> Response:
     """Publish what waits, if it is still safe."""
-    services.catalogue.dataset(slug)
     views.served(services, slug)
     try:
         decided = services.counter.approve(slug, number, who.actor, note)
     except DisclosureError as error:
-        return _desk(request, services, who, slug, error=str(error), status=422)
+        return _desk(request, services, who, slug, error=str(error))
     return _done(slug, "approved" if decided.outcome is Outcome.GRANTED else "seconded")
 
 
@@ -130,12 +119,11 @@ def reject(
     request: Request, services: Here, who: Custodian, slug: str, number: Number, note: Note = ""
 ) -> Response:
     """Decide against what waits."""
-    services.catalogue.dataset(slug)
     views.served(services, slug)
     try:
         services.counter.reject(slug, number, who.actor, note)
     except DisclosureError as error:
-        return _desk(request, services, who, slug, error=str(error), status=422)
+        return _desk(request, services, who, slug, error=str(error))
     return _done(slug, "rejected")
 
 
@@ -145,15 +133,14 @@ def withdraw(
     request: Request, services: Here, who: Custodian, slug: str, margin: Note, reason: Note
 ) -> Response:
     """Serve a table no more."""
-    overview = services.catalogue.dataset(slug)
-    views.served(services, slug)
+    overview = views.served(services, slug)
     try:
         if not reason.strip():
             raise DisclosureError("a withdrawal needs a reason; readers are told it.")
         names = read_margin(overview, margin)
         services.counter.withdraw(slug, names, who.actor, reason.strip())
     except DisclosureError as error:
-        return _desk(request, services, who, slug, error=str(error), status=422)
+        return _desk(request, services, who, slug, error=str(error))
     return _done(slug, "withdrawn")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Form, Path, Request
@@ -10,17 +10,16 @@ from fastapi.responses import RedirectResponse, Response
 
 from discreet.server.guards.errors import Refused
 from discreet.server.guards.guard import limited
-from discreet.server.pages.render import page
+from discreet.server.pages.render import Here, page
 from discreet.server.people import invitations
 from discreet.server.people.accounts import AccountError
 from discreet.server.people.actors import address_of
 from discreet.server.people.identity import Visitor, Waiting, anybody, factor_needed, set_cookie
 from discreet.server.people.logins import check_code, log_out, token_of
 from discreet.server.people.openid import Provider
-from discreet.server.services import Services, services_of
+from discreet.server.services import Services
 
 router = APIRouter()
-Here = Annotated[Services, Depends(services_of)]
 Anybody = Annotated[Visitor, Depends(anybody)]
 Text = Annotated[str, Form(max_length=1_000)]
 Token = Annotated[str, Path(max_length=100)]
@@ -59,7 +58,7 @@ def code(request: Request, who: Anybody, next: str = "") -> Response:
     """The second step: the code of the second factor."""
     if who.waits is None or who.waits.what != "code":
         return RedirectResponse("/login", 303)
-    return page(request, "code", who, next=local(next), error="")
+    return page(request, "code", who, next=local(next))
 
 
 @router.post("/login/code", dependencies=[Depends(limited("logins"))])
@@ -114,7 +113,7 @@ def accept(
         name = invitations.invited(services.accounts, token).name
         invitations.accept(services.accounts, token, password, address_of(request))
     except AccountError as error:
-        return _invitation(request, who, name=name, error=str(error), status=422)
+        return _invitation(request, who, name=name, error=str(error))
     return RedirectResponse("/login?done=password", 303)
 
 
@@ -123,20 +122,16 @@ def login_page(
     who: Visitor | None,
     *,
     next: str = "",
-    said: str = "",
-    error: str = "",
-    status: int = 200,
+    **told: Any,
 ) -> Response:
     provider: Provider | None = getattr(request.app.state, "provider", None)
     return page(
         request,
         "login",
         who,
-        status=status,
         next=local(next),
-        said=said,
-        error=error,
         provider=None if provider is None else provider.name,
+        **told,
     )
 
 
@@ -161,7 +156,5 @@ def local(address: str) -> str:
     return address if own and address.isprintable() else ""
 
 
-def _invitation(
-    request: Request, who: Visitor, *, name: str = "", error: str = "", status: int = 200
-) -> Response:
-    return page(request, "invitation", who, status=status, name=name, error=error)
+def _invitation(request: Request, who: Visitor, *, name: str = "", **told: Any) -> Response:
+    return page(request, "invitation", who, name=name, **told)

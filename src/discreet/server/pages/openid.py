@@ -11,16 +11,16 @@ from discreet.server.guards.errors import Refused
 from discreet.server.guards.guard import limited
 from discreet.server.ledger.trail import Event
 from discreet.server.pages.login import entered, home, local, login_page
+from discreet.server.pages.render import Here
 from discreet.server.people.actors import address_of
 from discreet.server.people.identity import Visitor, anybody, clear_cookie, cookie_name, set_cookie
 from discreet.server.people.logins import token_of
 from discreet.server.people.openid import CALLBACK, LIFE, OpenIDError, Provider
 from discreet.server.people.subjects import account_of
-from discreet.server.services import Services, services_of
+from discreet.server.services import Services
 from discreet.server.settings import Settings
 
 router = APIRouter()
-Here = Annotated[Services, Depends(services_of)]
 Anybody = Annotated[Visitor, Depends(anybody)]
 Word = Annotated[str, Query(max_length=4_000)]
 NO_ROLE = "You are known, but have no role here. Ask whoever gives roles for the table server."

@@ -13,14 +13,12 @@ from discreet.server.api.roles import ASKING
 from discreet.server.deciding import requests
 from discreet.server.guards.errors import Refused
 from discreet.server.guards.guard import limited
-from discreet.server.pages.render import page
+from discreet.server.pages.render import Here, page
 from discreet.server.people.identity import Visitor, needs, visitor
-from discreet.server.services import Services, services_of
 from discreet.server.showing import views
 from discreet.server.showing.search import search_of
 
 router = APIRouter()
-Here = Annotated[Services, Depends(services_of)]
 Someone = Annotated[Visitor, Depends(visitor)]
 Asking = Annotated[Visitor, Depends(needs(*sorted(ASKING)))]
 HITS = 40  # that are shown

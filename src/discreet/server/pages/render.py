@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
-from fastapi import Request
+from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from discreet.look.words import plural
 from discreet.server.pages import words
 from discreet.server.pages.assets import asset
-from discreet.server.people.identity import Visitor
-from discreet.server.services import services_of
+from discreet.server.people.identity import Visitor, needs
+from discreet.server.services import Services, services_of
 from discreet.server.showing.languages import (
     COOKIE,
     ENGLISH,
@@ -27,6 +27,9 @@ from discreet.server.showing.languages import (
 )
 from discreet.server.showing.naming import margin_path
 
+Here = Annotated[Services, Depends(services_of)]
+Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
+Custodian = Annotated[Visitor, Depends(needs("custodian"))]
 PUBLIC = {  # templates in every language; the others are for staff, in English
     "about", "asked", "dataset", "datasets", "error", "reference", "search", "table", "withdrawn",
 }  # fmt: skip
@@ -34,11 +37,19 @@ YEAR = 365 * 24 * 3600
 
 
 def page(
-    request: Request, template: str, visitor: Visitor | None, *, status: int = 200, **view: Any
+    request: Request,
+    template: str,
+    visitor: Visitor | None,
+    *,
+    said: str = "",
+    error: str = "",
+    status: int | None = None,
+    **view: Any,
 ) -> HTMLResponse:
     """A page with the frame that all have; nobody keeps a copy of what a login shows.
 
-    The public's pages are in the reader's language, which is kept if they chose it here.
+    `said`: what was done; `error`: why it was not, with status 422 if no other is named. The
+    public's pages are in the reader's language, which is kept if they chose it here.
     """
     settings, public = services_of(request).settings, template in PUBLIC
     language = language_of(request) if public else ENGLISH
@@ -51,10 +62,12 @@ def page(
                 visitor=visitor,
                 language=language,
                 languages=_other_languages(request, language) if public else [],
+                said=said,
+                error=error,
                 **view,
             )
         )
-    response = HTMLResponse(html, status)
+    response = HTMLResponse(html, status or (422 if error else 200))
     response.headers["Cache-Control"] = "no-store" if visitor and visitor.via else "no-cache"
     response.headers["Content-Language"] = language
     if public:

@@ -46,7 +46,7 @@ def offer(request: Request, who: Setting) -> Response:
     try:
         _offered(request, who, new=True)
     except AccountError as error:
-        return _page(request, who, error=str(error), status=422)
+        return _page(request, who, error=str(error))
     return RedirectResponse(PATH, 303)
 
 
@@ -73,7 +73,7 @@ def confirm(request: Request, who: Setting, code: Text) -> Response:
             user_id, token or "", code, By(str(user_id), address_of(request))
         )
     except AccountError as error:
-        return _page(request, who, error=str(error), status=422)
+        return _page(request, who, error=str(error))
     return page(request, "recovery", who, codes=codes)
 
 
@@ -93,15 +93,15 @@ def remove(request: Request, who: Own, code: Text) -> Response:
     return RedirectResponse("/login", 303)
 
 
-def _page(request: Request, who: Visitor, *, error: str = "", status: int = 200) -> Response:
+def _page(request: Request, who: Visitor, *, error: str = "") -> Response:
     guarded, secret = who.guarded, None
     try:
         secret = None if guarded else _offered(request, who)
     except AccountError as problem:
-        error, status = error or str(problem), 422
+        error = error or str(problem)
     grouped = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4)) if secret else ""
-    view = {"guarded": guarded, "secret": grouped, "error": error}
-    return page(request, "second_factor", who, status=status, **view)
+    view = {"guarded": guarded, "secret": grouped}
+    return page(request, "second_factor", who, error=error, **view)
 
 
 def _offered(request: Request, who: Visitor, *, new: bool = False) -> str | None:

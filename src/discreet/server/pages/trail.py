@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from discreet.server.api.trail import trail_view, verification_view
 from discreet.server.ledger.trail import Event, TrailVerification
-from discreet.server.pages.render import page
-from discreet.server.people.identity import Visitor, needs
-from discreet.server.services import Services, services_of
+from discreet.server.pages.render import Here, Staff, page
+from discreet.server.people.identity import Visitor
+from discreet.server.services import Services
 
 router = APIRouter()
-Here = Annotated[Services, Depends(services_of)]
-Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
 
 
 @router.get("/desk/trail")

@@ -164,15 +164,13 @@ def verification_view(services: Services, slug: str) -> VerificationView:
 
 def codebook_view(services: Services, slug: str) -> CodebookView:
     """What the codebook says otherwise than was accepted."""
-    services.catalogue.dataset(slug)
     served(services, slug)
     return services.counter.codebook_change(slug)
 
 
 def space_view(services: Services, slug: str, *, cells: bool) -> SpaceView:
     """The query space, as far as it is surveyed in a short time; `cells` only for custodians."""
-    overview = services.catalogue.dataset(slug)
-    served(services, slug)
+    overview = served(services, slug)
     with services.counter.desk(slug) as desk:
         surveyed = desk.space.survey(TRIALS, Clock(PATIENCE))
         counts, beta = desk.space.counts(), desk.policy.small.width
@@ -281,8 +279,7 @@ def dry_run_view(services: Services, slug: str, changes: Mapping[str, Any]) -> D
 
 def refusals_view(services: Services, slug: str) -> RefusalsView:
     """What was refused as unsafe, and what that tells, where it can be worked out."""
-    overview = services.catalogue.dataset(slug)
-    served(services, slug)
+    overview = served(services, slug)
     with services.database.read() as session:
         refused = session.scalars(
             select(Entry.margin).where(

@@ -100,15 +100,17 @@ def orders_of(services: Services, overview: Overview, *, kept: bool = False) -> 
     return OrderView.each(counter.counts(slug) if counts is None else counts, len(overview.names))
 
 
-def served(services: Services, slug: str) -> None:
+def served(services: Services, slug: str) -> Overview:
+    """A data set that is decided on here."""
+    overview = services.catalogue.dataset(slug)
     if slug not in services.counter.served:
         raise UnknownDataset(f"{slug!r} is not served here.")
+    return overview
 
 
 def status_view(services: Services, slug: str, names: Sequence[str]) -> StatusView:
     """How a margin stands; costs a trial where the data decide."""
-    overview = services.catalogue.dataset(slug)
-    served(services, slug)
+    overview = served(services, slug)
     margin = chosen(overview, names)
     found = services.counter.standing(slug, margin)
     out = services.catalogue.margins(slug)

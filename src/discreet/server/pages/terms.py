@@ -1,4 +1,4 @@
-"""The policy of a data set: read it, try a change, make it."""
+"""The terms of a data set: its policy, the curated list, and a changed codebook."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
@@ -18,20 +18,24 @@ from discreet.server.deciding.requests import deciding
 from discreet.server.deciding.unready import Unready
 from discreet.server.guards.errors import Refused
 from discreet.server.pages.charts import space_bars
-from discreet.server.pages.render import page
-from discreet.server.people.identity import Visitor, needs
+from discreet.server.pages.custodian import people_of
+from discreet.server.pages.render import Custodian, Here, Staff, page
+from discreet.server.people.identity import Visitor
 from discreet.server.services import Services, services_of
 from discreet.server.showing import staff_views, views
 from discreet.server.showing.catalogue import Overview
+from discreet.table.formula import Formula
 
 router = APIRouter()
-Here = Annotated[Services, Depends(services_of)]
-Staff = Annotated[Visitor, Depends(needs("custodian", "auditor"))]
-Custodian = Annotated[Visitor, Depends(needs("custodian"))]
 DONE = {
     "changed": "The policy is changed.",
     "proposed": "The change is proposed; another custodian must make the same.",
 }
+ACCEPTED = {
+    "accepted": "The change is accepted.",
+    "proposed": "Your acceptance is kept; another custodian must accept it, too.",
+}
+MOST = 1_000  # tables of the list
 CHANGED = "The policy was changed by somebody else; look at it again."
 
 
@@ -117,7 +121,7 @@ def try_policy(
     except Unready:
         raise
     except DisclosureError as error:
-        return _policy(request, who, overview, error=why(error), sent=sent, status=422)
+        return _policy(request, who, overview, error=why(error), sent=sent)
     now = overview.policy.to_dict()
     return page(
         request,
@@ -137,8 +141,7 @@ def change_policy(
     request: Request, services: Here, who: Custodian, slug: str, sent: Fields
 ) -> Response:
     """Other terms from now on."""
-    overview = services.catalogue.dataset(slug)
-    views.served(services, slug)
+    overview = views.served(services, slug)
     if sent.get("version") != str(overview.policy_version):
         raise Refused(409, "conflict", CHANGED)
     try:
@@ -148,7 +151,7 @@ def change_policy(
     except Unready:
         raise
     except DisclosureError as error:
-        return _policy(request, who, overview, error=why(error), sent=sent, status=422)
+        return _policy(request, who, overview, error=why(error), sent=sent)
     done = "changed" if version > overview.policy_version else "proposed"
     return RedirectResponse(f"/desk/{slug}/policy?done={done}", 303)
 
@@ -158,20 +161,115 @@ def _policy(
     who: Visitor,
     overview: Overview,
     *,
-    said: str = "",
-    error: str = "",
     sent: Mapping[str, Any] | None = None,
-    status: int = 200,
+    **told: str,
 ) -> Response:
     return page(
         request,
         "policy",
         who,
-        status=status,
         dataset=overview,
         proposed=staff_views.policy_view(services_of(request), overview.slug).proposed,
         sections=sections(overview.policy),
         sent=sent or {},
-        said=said,
-        error=error,
+        **told,
+    )
+
+
+@router.get("/desk/{slug}/listed")
+def listed(request: Request, services: Here, who: Staff, slug: str, done: str = "") -> Response:
+    said = "The list is changed." if done == "listed" else ""
+    return _listed(request, services, who, slug, said=said)
+
+
+@router.post("/desk/{slug}/listed")
+@deciding
+def change_list(
+    request: Request,
+    services: Here,
+    who: Custodian,
+    slug: str,
+    margins: Annotated[str, Form(max_length=50_000)] = "",
+) -> Response:
+    """Replace the list: a table a line, as in a formula."""
+    overview = views.served(services, slug)
+    lines = [line.strip() for line in margins.splitlines() if line.strip()]
+    try:
+        if len(lines) > MOST:
+            raise DisclosureError(f"the list has {len(lines):,} tables; {MOST:,} at most.")
+        read = [Formula.parse(line, overview.names, files=False) for line in lines]
+        sets = [margin for formula in read for margin in formula.margins]
+        services.counter.list_margins(slug, sets, who.actor)
+    except Unready:
+        raise
+    except DisclosureError as error:
+        return _listed(request, services, who, slug, sent=margins, error=str(error))
+    return RedirectResponse(f"/desk/{slug}/listed?done=listed", 303)
+
+
+def _listed(
+    request: Request,
+    services: Services,
+    who: Visitor,
+    slug: str,
+    *,
+    sent: str | None = None,
+    **told: str,
+) -> Response:
+    overview = services.catalogue.dataset(slug)
+    margins = staff_views.listed_view(services, slug).margins
+    lines = [str(Formula.of([margin], overview.names)) for margin in margins or ()]
+    return page(
+        request,
+        "listed",
+        who,
+        dataset=overview,
+        margins=margins,
+        text="\n".join(lines) if sent is None else sent,
+        **told,
+    )
+
+
+@router.get("/desk/{slug}/codebook")
+def codebook(request: Request, services: Here, who: Staff, slug: str, done: str = "") -> Response:
+    return _codebook(request, services, who, slug, said=ACCEPTED.get(done, ""))
+
+
+@router.post("/desk/{slug}/codebook")
+@deciding
+def accept(
+    request: Request,
+    services: Here,
+    who: Custodian,
+    slug: str,
+    hash: Annotated[str, Form(max_length=64)] = "",
+    reason: Annotated[str, Form(max_length=1_000)] = "",
+) -> Response:
+    """Accept what it says, if all that is out passes the policy so."""
+    views.served(services, slug)
+    try:
+        done = services.counter.accept(slug, hash, who.actor, reason.strip())
+    except Unready:
+        raise
+    except DisclosureError as error:
+        return _codebook(request, services, who, slug, error=str(error))
+    told = "accepted" if done else "proposed"
+    return RedirectResponse(f"/desk/{slug}/codebook?done={told}", 303)
+
+
+def _codebook(
+    request: Request,
+    services: Services,
+    who: Visitor,
+    slug: str,
+    **told: str,
+) -> Response:
+    return page(
+        request,
+        "codebook",
+        who,
+        dataset=services.catalogue.dataset(slug),
+        found=staff_views.codebook_view(services, slug),
+        people=people_of(services),
+        **told,
     )
