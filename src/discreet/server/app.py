@@ -22,7 +22,6 @@ from discreet.server.api import (
     requests,
     search,
     tables,
-    trail,
 )
 from discreet.server.api.roles import API, EVERYBODY, ROLES
 from discreet.server.deciding.counter import Counter
@@ -113,7 +112,7 @@ def create_app(
     app.state.factors = SecondFactors(services.accounts, settings.secret.get_secret_value())
     app.state.search = Search(services.catalogue)
     for part in (
-        datasets, search, tables, entries, perturbed, requests, custodian, accounts, trail, health,
+        datasets, search, tables, entries, perturbed, requests, custodian, accounts, health,
         second, first,
     ):  # fmt: skip
         app.include_router(part.router)

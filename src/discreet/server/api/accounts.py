@@ -1,11 +1,11 @@
-"""Logging in, and accounts with their keys."""
+"""Logging in, accounts with their keys, and the trail of what was done with them."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,21 +13,20 @@ from discreet.server.api.replies import Number
 from discreet.server.api.roles import API, Allowed, documented
 from discreet.server.guards.errors import Refused
 from discreet.server.guards.guard import limited
+from discreet.server.ledger.trail import Event, TrailVerification, entries, verify_trail
 from discreet.server.people import invitations, logins
 from discreet.server.people.accounts import KeyView, RoleOfAccount, UserView
 from discreet.server.people.actors import address_of, by
 from discreet.server.people.identity import Visitor, clear_cookie, set_cookie
 from discreet.server.people.logins import InvitationView
-from discreet.server.services import services_of
-from discreet.server.showing.shapes import View
+from discreet.server.services import Services, services_of
+from discreet.server.showing.shapes import Body, View
 
 router = APIRouter(prefix=API, tags=["accounts"])
+Whole = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+MOST = 200  # entries of the trail at once
 Password = Annotated[str, Field(min_length=1, max_length=1_000)]
 Email = Annotated[str, Field(max_length=254, examples=["ada@example.org"])]
-
-
-class Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 class LoginBody(Body):
@@ -81,6 +80,22 @@ class KeysView(View):
 
 class NewKeyView(View):
     key: str = Field(description="Shown this once.")
+
+
+class TrailEntry(View):
+    number: int
+    at: str
+    kind: str
+    actor: str = Field(description="An account's number, public, server, or operator and a name.")
+    about: str | None = Field(description="The account that it is about.")
+    address: str | None
+    note: str | None
+    hash: str
+
+
+class TrailView(View):
+    entries: list[TrailEntry] = Field(description="The newest first.")
+    before: int | None = Field(description="To ask for those before; none: there are no more.")
 
 
 @router.post(
@@ -202,6 +217,46 @@ def change_user(request: Request, who: Allowed, number: Number, body: UserChange
     if body.active is not None:
         accounts.set_active(number, body.active, actor)
     return accounts.user(number)
+
+
+@router.get("/trail", response_model=TrailView, responses=documented())
+def trail(
+    request: Request,
+    who: Allowed,
+    kind: Event | None = None,
+    account: Annotated[Whole, Query(description="Done by it or about it.")] = None,
+    before: Whole = None,
+) -> TrailView:
+    """Who did what with accounts and from where, 200 entries at most."""
+    number = None if account is None else str(account)
+    return trail_view(services_of(request), kind=kind, account=number, before=before)
+
+
+@router.get("/trail/verification", response_model=TrailVerification, responses=documented())
+def verification(request: Request, who: Allowed) -> TrailVerification:
+    """Is the trail as it was written?"""
+    return trail_verification(services_of(request))
+
+
+def trail_view(
+    services: Services,
+    *,
+    kind: str | None = None,
+    account: str | None = None,
+    before: int | None = None,
+) -> TrailView:
+    with services.database.read() as session:
+        found = entries(session, kind=kind, account=account, before=before, limit=MOST + 1)
+    more = len(found) > MOST
+    return TrailView(
+        entries=[TrailEntry.model_validate(one) for one in found[:MOST]],
+        before=found[MOST - 1].number if more else None,
+    )
+
+
+def trail_verification(services: Services) -> TrailVerification:
+    with services.database.read() as session:
+        return verify_trail(session)
 
 
 def _own(who: Visitor) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from discreet.decision.answering.gate import why
@@ -21,7 +21,7 @@ from discreet.server.guards.errors import Refused
 from discreet.server.ledger.chain import VerificationView
 from discreet.server.services import services_of
 from discreet.server.showing.naming import chosen
-from discreet.server.showing.shapes import DecisionView
+from discreet.server.showing.shapes import Body, DecisionView
 from discreet.server.showing.staff_views import (
     LedgerView,
     ListedView,
@@ -47,29 +47,21 @@ router = APIRouter(prefix=ONE, tags=["custody"])
 Note = Annotated[Text, Field(max_length=2_000)]
 
 
-class NoteBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class NoteBody(Body):
     note: Note = ""
 
 
-class DryRunBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class DryRunBody(Body):
     changes: dict[str, bool | int | float | Text] = Field(
         min_length=1, max_length=100, examples=[{"small.width": 5}]
     )
 
 
-class ListedBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class ListedBody(Body):
     margins: list[list[str]] = Field(max_length=1_000, examples=[[["Race", "Income"]]])
 
 
-class CodebookBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class CodebookBody(Body):
     hash: Annotated[Text, Field(max_length=64)]
     reason: Annotated[Text, Field(min_length=1, max_length=1_000)]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from discreet.server.api.replies import Slug, tagged
+from discreet.server.api.replies import SAME, Slug, tagged
 from discreet.server.api.roles import API, Allowed, documented
 from discreet.server.deciding.requests import describe, look
 from discreet.server.services import services_of
@@ -24,7 +24,6 @@ from discreet.server.showing.shapes import (
 from discreet.server.showing.views import datasets_view, frontier_view, said, statistics_view
 
 router = APIRouter(prefix=f"{API}/datasets", tags=["data sets"])
-SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that was sent."}}
 
 
 @router.get("", response_model=DatasetsView, responses={**documented(), **SAME})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Path
 from pydantic import AfterValidator, BaseModel
@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 Slug = Annotated[str, Path(pattern=r"^[\w.-]+$", max_length=100, examples=["tract"])]
+SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that was sent."}}
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 

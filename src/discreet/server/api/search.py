@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from discreet.server.api.replies import tagged
+from discreet.server.api.replies import SAME, tagged
 from discreet.server.api.roles import API, Allowed, documented
 from discreet.server.showing.naming import dataset_address, table_address
 from discreet.server.showing.search import Hit, search_of
 from discreet.server.showing.shapes import Names, View
 
 router = APIRouter(prefix=f"{API}/search", tags=["data sets"])
-SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that was sent."}}
 
 
 class FoundView(View):

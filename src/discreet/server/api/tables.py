@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,7 +19,7 @@ from discreet.server.formats import Format, write
 from discreet.server.services import services_of
 from discreet.server.showing.catalogue import Published
 from discreet.server.showing.naming import read_levels, read_margin, read_where
-from discreet.server.showing.shapes import AboutView, NamedView, Names, View
+from discreet.server.showing.shapes import AboutView, Body, NamedView, Names, View
 from discreet.server.showing.views import served
 
 router = APIRouter(prefix=f"{ONE}/tables", tags=["tables"])
@@ -89,9 +89,7 @@ Where = Annotated[list[str], Query(examples=[["Race:White"]], max_length=1_000)]
 Level = Annotated[list[str], Query(examples=[["Race:1"]], max_length=1_000)]
 
 
-class WithdrawBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class WithdrawBody(Body):
     reason: Text = Field(min_length=1, max_length=2_000, examples=["a coding error in Income"])
 
 

@@ -13,9 +13,8 @@ from discreet.server.pages.reference import router as reference
 from discreet.server.pages.second_factor import router as second_factor
 from discreet.server.pages.tables import router as tables
 from discreet.server.pages.terms import router as terms
-from discreet.server.pages.trail import router as trail
 
 router = APIRouter(include_in_schema=False)
-desks = (accounts, trail, terms, custodian)  # names before data sets
+desks = (accounts, terms, custodian)  # names before data sets
 for part in (assets, public, tables, reference, account, second_factor, openid, login, *desks):
     router.include_router(part)

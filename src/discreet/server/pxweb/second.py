@@ -15,7 +15,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from discreet.server.api.replies import tagged, with_tag
+from discreet.server.api.replies import SAME, tagged, with_tag
 from discreet.server.api.roles import Allowed, documented
 from discreet.server.api.tables import base_address
 from discreet.server.formats.codes import codes
@@ -43,7 +43,6 @@ from discreet.server.showing.languages import LANGUAGES, speaking
 from discreet.server.showing.search import MOST_WORDS, Hit, search_of, words_in
 
 router = APIRouter(prefix="/api/v2", tags=["PxWebApi 2"])
-SAME: dict[int | str, dict[str, Any]] = {304: {"description": "As the ETag that was sent."}}
 Lang = Annotated[Literal["en", "de"] | None, Query(description="Of labels.")]
 Id = Annotated[str, Path(max_length=2_000, examples=["tract.Gender.Income"])]
 PAGE = 20

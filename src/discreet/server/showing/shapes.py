@@ -16,6 +16,12 @@ class View(BaseModel):
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
 
+class Body(BaseModel):
+    """What is sent: nothing but what is known."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class ErrorBody(View):
     code: str = Field(examples=["wrong_input"])
     message: str = Field(examples=["tract has no variable 'Rase'; it has Gender, Race, Income."])
@@ -122,9 +128,7 @@ class StatusView(View):
     address: str | None
 
 
-class RequestBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class RequestBody(Body):
     variables: list[str] = Field(min_length=1, max_length=1_000, examples=[["Race", "Income"]])
 
 
