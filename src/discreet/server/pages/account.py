@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
@@ -85,7 +85,7 @@ def _account(
     who: Visitor,
     *,
     key: str = "",
-    **told: str,
+    **told: Any,
 ) -> Response:
     keys = [one for one in services.accounts.keys(own_id(who)) if one.revoked_at is None]
     return page(

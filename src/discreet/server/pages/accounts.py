@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
@@ -107,7 +107,7 @@ def _users(
     *,
     invitation: InvitationView | None = None,
     invited: str = "",
-    **told: str,
+    **told: Any,
 ) -> Response:
     keys = services.accounts.keys()
     return page(

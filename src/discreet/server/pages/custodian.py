@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -60,7 +60,7 @@ def _desk(
     services: Services,
     who: Visitor,
     slug: str,
-    **told: str,
+    **told: Any,
 ) -> Response:
     """The query space, the risk left and what waits; of the cells, custodians see which."""
     overview = views.served(services, slug)

@@ -15,8 +15,8 @@ from fastapi.responses import Response
 from markupsafe import Markup, escape
 
 from discreet.server.api.tables import base_address
-from discreet.server.pages.public import Here, Someone
-from discreet.server.pages.render import page
+from discreet.server.pages.public import Someone
+from discreet.server.pages.render import Here, page
 
 router = APIRouter()
 Schema = Mapping[str, Any]

@@ -100,8 +100,7 @@ def _page(request: Request, who: Visitor, *, error: str = "") -> Response:
     except AccountError as problem:
         error = error or str(problem)
     grouped = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4)) if secret else ""
-    view = {"guarded": guarded, "secret": grouped}
-    return page(request, "second_factor", who, error=error, **view)
+    return page(request, "second_factor", who, error=error, guarded=guarded, secret=grouped)
 
 
 def _offered(request: Request, who: Visitor, *, new: bool = False) -> str | None:

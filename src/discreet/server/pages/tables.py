@@ -19,8 +19,8 @@ from discreet.server.pages.layout import Layout, laid_out
 from discreet.server.pages.maps import Map, areas_of, draw_map
 from discreet.server.pages.pivot import Asked, arrangement, choices, rearranged, turned
 from discreet.server.pages.places import Place, levels_of
-from discreet.server.pages.public import Here, Someone
-from discreet.server.pages.render import page
+from discreet.server.pages.public import Someone
+from discreet.server.pages.render import Here, page
 from discreet.server.people.identity import Visitor
 from discreet.server.services import Services
 from discreet.server.showing.catalogue import NotPublished, Overview, Published, Withdrawn

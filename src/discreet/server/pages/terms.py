@@ -162,7 +162,7 @@ def _policy(
     overview: Overview,
     *,
     sent: Mapping[str, Any] | None = None,
-    **told: str,
+    **told: Any,
 ) -> Response:
     return page(
         request,
@@ -214,7 +214,7 @@ def _listed(
     slug: str,
     *,
     sent: str | None = None,
-    **told: str,
+    **told: Any,
 ) -> Response:
     overview = services.catalogue.dataset(slug)
     margins = staff_views.listed_view(services, slug).margins
@@ -262,7 +262,7 @@ def _codebook(
     services: Services,
     who: Visitor,
     slug: str,
-    **told: str,
+    **told: Any,
 ) -> Response:
     return page(
         request,
