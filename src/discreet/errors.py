@@ -2,8 +2,33 @@
 
 from __future__ import annotations
 
+import difflib
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+
+
+def alike(name: object, known: Iterable[str], least: float = 0.6) -> str | None:
+    """The known name that is written much like this one, whatever the capitals."""
+    folded = {one.casefold(): one for one in known}
+    close = difflib.get_close_matches(str(name).casefold(), folded, 1, least)
+    return folded[close[0]] if close else None
+
+
+def near(name: object, known: Iterable[str], there: str = "there are", most: int = 10) -> str:
+    """The name that was meant, or those that there are.
+
+    >>> near("Regoin", ["Region", "Sex"]), near("q", ["Region", "Sex"])
+    ("did you mean 'Region'?", 'there are Region, Sex.')
+    """
+    known = list(known)
+    if (found := alike(name, known)) is not None:
+        return f"did you mean {found!r}?"
+    return f"{there} {', '.join(known[:most])}." if known else "there is none."
+
+
+def reason(error: Exception) -> str:
+    """Why a file cannot be read or written."""
+    return str(getattr(error, "strerror", None) or error).lower()
 
 
 class DisclosureError(Exception):

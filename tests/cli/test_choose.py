@@ -86,7 +86,7 @@ def test_exit_codes(folder):
     (folder / "users.toml").write_text(USERS.replace("target", "taget"))
     done = run("--users", "users.toml", "--release", PAIRS, "--limit", "1")
     assert done.exit_code == 2
-    assert "'taget', which is not known; it may have chances" in done.output
+    assert "'taget', which is not known; did you mean 'target'?" in done.output
 
 
 def test_what_is_sampled_is_review_with_its_error(folder):

@@ -110,7 +110,7 @@ def test_text(run):
         (["--harm", "harm.toml"], {}, "--harm needs --id"),
         ([], {"people": MASKED[:13], "masked": MASKED}, "no records|cannot read|sample"),
         ([], {"masked": PEOPLE + "10,80,no,North\n"}, "10 records are released of 9"),
-        ([], {"intruder": "[keys"}, "cannot read 'intruder.toml'"),
+        ([], {"intruder": "[keys"}, "'intruder.toml' is not TOML"),
     ],
 )
 def test_bad_input(run, arguments, changed, words):

@@ -173,7 +173,7 @@ def test_limits_that_are_none(tmp_path):
     assert "limit is nan" in run(*ESTATES, "--limit", "nan").stderr
     assert "limit is -1" in run(*ESTATES, "--limit", "-1").stderr
     broken = file(tmp_path, "{", "prior.json")
-    assert "cannot read 'prior.json'" in run(*ESTATES, "--limit", 0, "--prior", broken).stderr
+    assert "'prior.json' is not JSON" in run(*ESTATES, "--limit", 0, "--prior", broken).stderr
     flat = file(tmp_path, '{"10-19": 0.5, "20-29": 0.25, "30+": 0.25}', "flat.json")
     assert run(*ESTATES, "--limit", 0, "--prior", flat).exit_code == 0
 

@@ -125,7 +125,7 @@ LAYOUT_ERRORS = {
     "name,start,end\nSex,3,1\n": "starts at 3 and ends at 1",
     "name,start,width\nSex,1,2\nAge,2,1\n": "'Sex' and 'Age' share character 2",
     "name,start,width\nSex,1,1\nsex,2,1\n": "differ only in capitals",
-    "name,start,width\n": "names no column",
+    "name,start,width\n": "has no line below its heading",
     "name,start,width,decimals\nSex,1,1,2\n": "has decimals, which are not put into numbers",
 }
 

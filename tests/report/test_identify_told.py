@@ -71,7 +71,7 @@ def test_a_number_with_errors(run):
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
-        ('[number]\ncost = "squared"\nspred = 5\n', "'spred', which is not known; it may have F,"),
+        ('[number]\ncost = "squared"\nspred = 5\n', "'spred', which is not known; did you"),
         ('[number]\ncost = "squared"\n[number.F]\ncost = "cubed"\n', "'cubed'; write one of"),
         ('times = { column = "shame" }\n[number]\ncost = "squared"\n', "no column 'shame'"),
         ('times = { column = "ill" }\n[number]\ncost = "squared"\n', "'no' in 'ill', where a"),

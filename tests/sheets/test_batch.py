@@ -175,9 +175,15 @@ def test_toml_with_codings_defaults_and_options(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[tables]]\nvariable='Region'", "unknown key 'variable'; did you mean 'variables'?"),
-        ("[[table]]\nvariables='Region'", "unknown key 'table'; did you mean 'tables'?"),
-        ("[defaults]\nname='a'", "unknown key 'name'"),
+        (
+            "[[tables]]\nvariable='Region'",
+            "'variable', which is not known; did you mean 'variables'",
+        ),
+        (
+            "[[table]]\nvariables='Region'",
+            "'table', which is not known; did you mean 'tables'?",
+        ),
+        ("[defaults]\nname='a'", "has 'name', which is not known"),
         ("[[tables]]\nvariables='Region'\nrows=['Sex']", "take one out"),
         ("[[tables]]\nname='a'", "table 'a' of 'tables.toml' has no variables"),
         ("[[tables]]\nvariables='Region'\nlevels={Region=0}", "whole numbers from 1 on"),

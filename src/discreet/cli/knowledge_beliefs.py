@@ -93,7 +93,7 @@ def prior_of_table(options: dict[str, Any], table: Table) -> Prior | ElicitedPri
 
 
 def _stated(path: str, worth: float | None) -> Prior | ElicitedPrior:
-    from discreet.data.pairs import read_pairs
+    from discreet.data.smallfiles import read_pairs
     from discreet.errors import DataError
     from discreet.intruder.predictive.elicit import elicit_shares
     from discreet.intruder.predictive.priors import Dirichlet, Independent
@@ -150,7 +150,7 @@ def numbers_prior(options: dict[str, Any]) -> Any:
     path = options["prior"]
     if path is None:
         return None
-    from discreet.data.pairs import read_pairs
+    from discreet.data.smallfiles import read_pairs
     from discreet.errors import DataError
     from discreet.intruder.belief.belief import Belief
     from discreet.intruder.predictive.quantiles import elicit_quantiles

@@ -119,7 +119,7 @@ def _merged(text: str, categories: tuple[str, ...]) -> tuple[str, list[str]]:
 
 
 def _mixture(text: str) -> Prior:
-    from discreet.data.pairs import read_pairs
+    from discreet.data.smallfiles import read_pairs
     from discreet.errors import DataError
     from discreet.intruder.predictive.priors import Dirichlet, Independent, Mixture
 

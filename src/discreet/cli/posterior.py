@@ -199,7 +199,7 @@ def _models_before(model_prior: str, model: str) -> dict[str, Any]:
             f"--model-prior is {model_prior!r}; choose uniform, size or parameters, or name a file "
             "of models with probabilities."
         )
-    from discreet.data.pairs import read_pairs
+    from discreet.data.smallfiles import read_pairs
 
     pairs = read_pairs(model_prior)
     return {"models": list(pairs.numbers), "model_prior": list(pairs.numbers.values())}

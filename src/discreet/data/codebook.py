@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +16,8 @@ from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
 from discreet.data.impossible import Impossible
 from discreet.data.previous import Previous
+from discreet.data.settings import only
+from discreet.data.smallfiles import read_toml
 from discreet.data.values import as_range
 from discreet.data.variable import Role as Role
 from discreet.data.variable import Variable as Variable
@@ -26,6 +27,14 @@ from discreet.look.notebook import Rows
 from discreet.look.result import Shown
 
 MISSING = "(missing)"
+KEYS = {
+    "variables", "missing", "missing_values", "weights", "sampling_fraction", "impossible", "about",
+    "previous",
+}  # fmt: skip
+OF_VARIABLES = {
+    "role", "categories", "labels", "open", "sensitive", "hierarchy", "values", "within", "bands",
+    "decimal", "blank", *WORDS,
+}  # fmt: skip
 
 
 class Missing(StrEnum):
@@ -105,23 +114,8 @@ class Codebook(Shown):
             from discreet.data.documented import read_documented
 
             return read_documented(path)
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise CodebookError(
-                f"cannot read the codebook {str(path)!r}: {reason}; check the path."
-            ) from None
-        except UnicodeDecodeError:
-            raise CodebookError(
-                f"the codebook {str(path)!r} is not UTF-8; save it as UTF-8 and try again."
-            ) from None
-        except tomllib.TOMLDecodeError as error:
-            raise CodebookError(
-                f"the codebook {str(path)!r} is not TOML: {error}; repair that place."
-            ) from None
-        if "folder" in content:
-            raise CodebookError(_unknown("folder"))
+        content = read_toml(path, "the codebook ", CodebookError)
+        only(content, KEYS, "a codebook", CodebookError)
         return cls.of(**content, folder=path.parent)
 
     @classmethod
@@ -140,8 +134,7 @@ class Codebook(Shown):
         **unknown: object,
     ) -> Codebook:
         """The same from Python values; `folder` is where hierarchies and maps lie."""
-        if unknown:
-            raise CodebookError(_unknown(min(unknown)))
+        only(unknown, KEYS, "a codebook", CodebookError)
         if missing not in tuple(Missing):
             raise CodebookError(f"missing = {missing!r} must be 'category' or 'drop'.")
         if weights is not None and not isinstance(weights, str):
@@ -287,23 +280,8 @@ def _merged(first: Entry, second: Entry) -> Entry:
     return dataclasses.replace(found, labels=labels, open=first.open)
 
 
-def _unknown(key: str) -> str:
-    return (
-        f"a codebook has no key {key!r}; it has variables, missing, missing_values, weights, "
-        "sampling_fraction, impossible, about and previous."
-    )
-
-
 def _entry(name: str, content: Mapping[str, Any], folder: Path) -> Entry:
-    known = {"role", "categories", "labels", "open", "sensitive", "hierarchy", "values", "within"}
-    known |= {"bands", "decimal", "blank", *WORDS}
-    if not isinstance(content, Mapping):
-        raise CodebookError(f"variable {name!r} = {content!r} must be a table of keys.")
-    if wrong := set(content) - known:
-        raise CodebookError(
-            f"variable {name!r} has no key {min(wrong)!r} in a codebook; "
-            f"it can have {', '.join(sorted(known))}."
-        )
+    only(content, OF_VARIABLES, f"variable {name!r}", CodebookError)
     role = content.get("role", Role.UNSTATED)
     if role not in tuple(Role):
         raise CodebookError(f"role = {role!r} of {name!r} must be one of {', '.join(Role)}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import decimal
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +19,7 @@ from discreet.data.grouping import grouped
 from discreet.data.order import NUMBER
 from discreet.data.source import Source, engine_errors
 from discreet.data.totals import Found, Totals, find_totals
-from discreet.errors import DataError
+from discreet.errors import DataError, near
 
 LARGEST_COUNT = 2**53
 
@@ -152,9 +151,7 @@ def check_column(source: Source, name: str) -> None:
 
 
 def no_column(name: str, source: Source) -> str:
-    near = difflib.get_close_matches(str(name), source.columns, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(source.columns[:10])}."
-    return f"{source.name} has no column {name!r}; {hint}"
+    return f"{source.name} has no column {name!r}; {near(name, source.columns, 'it has')}"
 
 
 def whole_numbers(column: Any, name: str, where: str) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from discreet.data.settings import only
 from discreet.errors import CodebookError
 
 LONGEST = 10_000  # characters of a text
@@ -31,12 +32,8 @@ class About:
     @classmethod
     def of(cls, content: object) -> About:
         known = [field.name for field in fields(cls)]
-        if not isinstance(content, Mapping):
-            raise CodebookError(f"about = {content!r} must be a table of {', '.join(known)}.")
-        if wrong := sorted(set(content) - set(known)):
-            raise CodebookError(
-                f"about has no key {wrong[0]!r} in a codebook; it can have {', '.join(known)}."
-            )
+        only(content, known, "about", CodebookError)
+        assert isinstance(content, Mapping)
         said = {k: text(f"{k} of about", v) for k, v in content.items() if k != "notes"}
         return cls(**said, notes=_notes(content.get("notes", ())))
 

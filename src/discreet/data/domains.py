@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from discreet.data.reading import Reading, the_codebook
 from discreet.data.source import OnlyCapitals, Source, engine_errors, from_arrow
 from discreet.data.sources import open_source
 from discreet.data.totals import check_labels, is_total
-from discreet.errors import DataError
+from discreet.errors import DataError, near
 from discreet.look.result import Unpublished
 from discreet.look.telling import tell
 
@@ -69,9 +68,7 @@ class Rows:
     def column(self, name: str) -> Any:
         names = self.table.column_names
         if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:10])}."
-            raise DataError(f"{self.name} has no column {name!r}; {hint}")
+            raise DataError(f"{self.name} has no column {name!r}; {near(name, names, 'it has')}")
         return self.table[name].combine_chunks()
 
     def numbers(self, name: str) -> Floats:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from discreet.data.smallfiles import read_csv
 from discreet.errors import CodebookError
 from discreet.look.result import Shown
 
@@ -51,20 +51,10 @@ class Hierarchy(Shown):
     @classmethod
     def read(cls, path: str | Path) -> Hierarchy:
         """A CSV file with the columns code and parent."""
-        shown = repr(str(path))
-        try:
-            with open(path, newline="", encoding="utf-8-sig") as file:
-                rows = list(csv.DictReader(file))
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise CodebookError(
-                f"cannot read the hierarchy {shown}: {reason}; check the path."
-            ) from None
-        except UnicodeDecodeError:
-            raise CodebookError(f"the hierarchy {shown} is not UTF-8; save it as UTF-8.") from None
-        if not rows or {"code", "parent"} - set(rows[0]):
-            raise CodebookError(f"the hierarchy {shown} needs the columns code and parent.")
-        return cls.of([(row["code"], row["parent"]) for row in rows if row["parent"]])
+        found = read_csv(path, "the hierarchy ", CodebookError)
+        if {"code", "parent"} - set(found.heading):
+            raise CodebookError(f"{found.name} needs the columns code and parent.")
+        return cls.of([(row["code"], row["parent"]) for _, row in found.rows() if row["parent"]])
 
     def of_codes(self, named: Iterable[tuple[str, str]]) -> Hierarchy:
         """The same for codes, each beside the category that it stands for.

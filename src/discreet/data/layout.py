@@ -5,8 +5,6 @@ Positions count from 1. A field without a name is not read; what is not describe
 
 from __future__ import annotations
 
-import csv
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.data.codebook import Codebook
+from discreet.data.smallfiles import Csv, read_csv, read_toml
 from discreet.data.source import check_names
 from discreet.errors import DataError
 
@@ -89,29 +88,15 @@ def read_layout(path: Path) -> Layout:
         if not found.fields:
             raise DataError(f"{name} says of no variable where it stands; give a layout.")
         return _checked(Layout(found.fields, found.codebook), name)
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-        if suffix == ".toml":
-            return _checked(Layout(_of_document(tomllib.loads(content), name)), name)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(
-            f"cannot read the layout {str(path)!r}: {reason}; check the path."
-        ) from None
-    except UnicodeDecodeError:
-        raise DataError(f"the layout {name} is not UTF-8; save it as UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"the layout {name} is not TOML: {error}; repair that place.") from None
+    if suffix == ".toml":
+        return _checked(Layout(_of_document(read_toml(path, "the layout "), name)), name)
     if suffix != ".csv":
         raise DataError(f"the layout {name} must end in .csv, .toml or .xml.")
-    return _checked(Layout(_of_rows(content, name)), name)
+    return _checked(Layout(_of_rows(read_csv(path, "the layout "), name)), name)
 
 
-def _of_rows(content: str, name: str) -> tuple[Field, ...]:
-    lines = content.splitlines()
-    mark = max(",;\t", key=(lines or [""])[0].count)
-    rows = [[text.strip() for text in row] for row in csv.reader(lines, delimiter=mark)]
-    heading = [text.lower() for text in rows[0]] if rows else []
+def _of_rows(read: Csv, name: str) -> tuple[Field, ...]:
+    heading = [text.lower() for text in read.heading]
     places = {
         key: next((heading.index(text) for text in called if text in heading), None)
         for key, called in _CALLED.items()
@@ -119,21 +104,13 @@ def _of_rows(content: str, name: str) -> tuple[Field, ...]:
     _check_keys({key for key, place in places.items() if place is not None}, name)
     decimals = next((heading.index(t) for t in ("decimals", "decimal") if t in heading), None)
     found = []
-    for line, row in enumerate(rows[1:], 2):
-        if not any(row):
-            continue
-        if len(row) != len(heading):
-            raise DataError(
-                f"line {line} of the layout {name} has {len(row)} fields where its heading has "
-                f"{len(heading)}; repair that line."
-            )
+    for at, row in read.lines:
         if decimals is not None and row[decimals] not in ("", "0"):
             raise DataError(
-                f"line {line} of the layout {name} has decimals, which are not put into numbers; "
-                "write the point in the file."
+                f"{at} has decimals, which are not put into numbers; write the point in the file."
             )
         said = {key: row[place] for key, place in places.items() if place is not None}
-        found.append(_field(said, f"line {line} of the layout {name}"))
+        found.append(_field(said, at))
     return tuple(found)
 
 

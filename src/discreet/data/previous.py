@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 
+from discreet.data.settings import only
 from discreet.errors import CodebookError
 from discreet.look.result import Shown
 
@@ -30,12 +31,8 @@ class Previous(Shown):
     @classmethod
     def of(cls, content: object) -> Previous:
         known = [part.name for part in fields(cls)]
-        if not isinstance(content, Mapping):
-            raise CodebookError(f"previous = {content!r} must be a table of {', '.join(known)}.")
-        if wrong := sorted(set(content) - set(known)):
-            raise CodebookError(
-                f"previous has no key {wrong[0]!r} in a codebook; it can have {', '.join(known)}."
-            )
+        only(content, known, "previous", CodebookError)
+        assert isinstance(content, Mapping)
         variables: dict[str, str] = {}
         for name, older in _table("variables of previous", content.get("variables", {})).items():
             if not isinstance(older, str):

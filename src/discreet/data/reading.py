@@ -6,7 +6,6 @@ where they look like something else: cells or a cross-tab taken for people, tota
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from discreet.data.roles import named, nobodies
 from discreet.data.source import Source
 from discreet.data.sources import open_source
 from discreet.data.totals import Totals
-from discreet.errors import DataError, WrongKind
+from discreet.errors import DataError, WrongKind, near
 from discreet.look.result import Shown
 
 
@@ -101,9 +100,7 @@ class Reading(Shown):
         """
         known = [*takes] or [one.name for one in fields(cls)]
         if odd := [name for name in given if name not in known]:
-            near = difflib.get_close_matches(odd[0], known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"say {', '.join(known)}, or nothing."
-            raise DataError(f"nothing is read by {odd[0]!r}; {hint}")
+            raise DataError(f"nothing is read by {odd[0]!r}; {near(odd[0], known)}")
         made = dict(given)
         made["impossible"] = Impossible.of(made.get("impossible"))
         for name in ("variables", "without", "bands"):

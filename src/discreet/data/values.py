@@ -140,23 +140,21 @@ def as_range(said: object, what: str) -> Range:
 
 def read_values(path: str | Path) -> dict[str, Range]:
     """A CSV file of category and value, or of category, low and high; an empty high is open."""
-    from discreet.data.pairs import read_rows
+    from discreet.data.smallfiles import check_once, read_csv
 
-    rows, name = read_rows(path), repr(Path(path).name)
-    if len(rows[0]) not in (2, 3):
+    read, found = read_csv(path), dict[str, Range]()
+    if (width := len(read.heading)) not in (2, 3):
         raise DataError(
-            f"{name} has {len(rows[0])} columns; it needs category and value, or category, low and "
+            f"{read.name} has {width} columns; it needs category and value, or category, low and "
             "high."
         )
-    found: dict[str, Range] = {}
-    for line, row in enumerate(rows[1:], 2):
-        if row[0] in found:
-            raise DataError(f"{name} names {row[0]!r} twice; list it once.")
+    check_once((row[0] for _, row in read.lines), read.name)
+    for at, row in read.lines:
         ends = [math.inf if i and not text else _float(text) for i, text in enumerate(row[1:])]
         ends = ends * (3 - len(ends)) if len(ends) == 1 else ends
         if any(end is None for end in ends):
-            raise DataError(f"line {line} of {name} has {row[1:]} where numbers are needed.")
-        found[row[0]] = as_range(ends, f"line {line} of {name}")
+            raise DataError(f"{at} has {row[1:]} where numbers are needed.")
+        found[row[0]] = as_range(ends, at)
     return found
 
 

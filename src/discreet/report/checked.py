@@ -20,7 +20,7 @@ from discreet.data.codebook import Variable
 from discreet.decision.batch.measures import doubts
 from discreet.decision.law.verdict import Verdict, worst
 from discreet.effort import Clock, Seconds
-from discreet.errors import DataError
+from discreet.errors import DataError, near
 from discreet.look.result import Paged
 from discreet.look.words import number, plural
 from discreet.masks.masked import TRIAL
@@ -41,7 +41,6 @@ from discreet.report.checking.workbook import read_workbook
 from discreet.report.page import Facts, Findings, Page, Points, Say, Section, data_file
 from discreet.sheets.contributions import printed_amounts
 from discreet.sheets.joined import Impossible
-from discreet.sheets.listed import near
 from discreet.sheets.records import Records
 from discreet.sheets.released import MANIFEST, read_manifest, read_released, sheets_of
 from discreet.sheets.sheet import Measure, Sheet

@@ -9,7 +9,6 @@ import os
 import re
 import secrets
 import sys
-import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +23,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from discreet.data.codebook import Codebook
 from discreet.data.examples import PREFIX, find_example
 from discreet.data.reading import Reading
+from discreet.data.settings import only
+from discreet.data.smallfiles import read_toml
 from discreet.decision.answering.gate import NotSafe
 from discreet.decision.law.policy import Policy
 from discreet.errors import DataError, DisclosureError, FormulaError, LedgerError, PolicyError
@@ -94,8 +95,7 @@ class DataSpec(Shown):
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> DataSpec:
         known = cls.__dataclass_fields__
-        if odd := sorted(set(content) - set(known)):
-            raise DataError(f"a data set has {odd[0]!r}; it may have {', '.join(known)}.")
+        only(content, known, "a data set")
         for name in ("slug", "data"):
             if not isinstance(content.get(name), str):
                 raise DataError(f"a data set needs a {name}.")
@@ -133,11 +133,7 @@ def slug_of(data: str) -> str:
 
 def read_specs(path: str | Path) -> list[DataSpec]:
     """A TOML file with a table [[datasets]] for each."""
-    try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {str(path)!r}: {error}.") from None
-    listed = content.get("datasets")
+    listed = read_toml(path).get("datasets")
     if not isinstance(listed, list) or not listed:
         raise DataError(f"{str(path)!r} names no data set; write [[datasets]] for each.")
     return [DataSpec.of(entry) for entry in listed]

@@ -10,10 +10,10 @@ from typing import Any
 
 from discreet.data.codebook import Variable
 from discreet.data.frames import label
-from discreet.errors import DataError
+from discreet.errors import DataError, near
 from discreet.sheets.grouping import Grouping, Line
 from discreet.sheets.labels import cut_at
-from discreet.sheets.listed import MEASURE, Listed, located, near, product, read_listing
+from discreet.sheets.listed import MEASURE, Listed, located, product, read_listing
 from discreet.sheets.sheet import Measure, Sheet, Status
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,10 +12,11 @@ from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
 from discreet.data.frames import label
-from discreet.errors import DataError
+from discreet.data.smallfiles import read_text, separator, split_csv
+from discreet.errors import DataError, near
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.labels import line_of, lines_of
-from discreet.sheets.listed import near, rows_of
+from discreet.sheets.listed import rows_of
 from discreet.sheets.sheet import COUNT, Measure, Sheet, Status
 
 Floats = NDArray[np.float64]
@@ -88,20 +87,9 @@ def grid(path: Path) -> list[list[str]]:
 
 def fields(path: Path) -> list[list[str]]:
     """The fields of a CSV file, with whatever separates them."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"cannot read {str(path)!r}: {reason}; check the path.") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{str(path)!r} is not UTF-8; save it as UTF-8.") from None
-    first = re.sub(r'"[^"]*"', "", "".join(text.split("\n", LOOK)[:LOOK]))
-    delimiter = max(",;\t|", key=first.count)
-    try:
-        rows = [*csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)]
-    except csv.Error as error:
-        raise DataError(f"{str(path)!r} is no CSV: {error}; save it again.") from None
-    return [[field.strip() for field in row] for row in rows]
+    text = read_text(path)
+    rows = split_csv(text, repr(path.name), DataError, separator(text, LOOK))
+    return [row for _, row in rows]
 
 
 def long_cells(

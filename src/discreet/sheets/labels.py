@@ -10,9 +10,8 @@ from itertools import pairwise
 from discreet.data.codebook import MISSING, Variable
 from discreet.data.frames import label as named
 from discreet.data.totals import is_total
-from discreet.errors import DataError
+from discreet.errors import DataError, near
 from discreet.sheets.grouping import Grouping, Line
-from discreet.sheets.listed import near
 
 PLAIN = r"-?\d+(?:\.\d+)?"
 CUT = re.compile(rf"under ({PLAIN})|({PLAIN}) to under ({PLAIN})|({PLAIN}) and over")

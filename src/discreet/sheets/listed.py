@@ -12,17 +12,17 @@ be meant as a value.
 
 from __future__ import annotations
 
-import difflib
 import re
-import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from discreet.data.frames import label
-from discreet.errors import CodebookError, DataError
+from discreet.data.settings import only
+from discreet.data.smallfiles import read_text, read_toml
+from discreet.errors import CodebookError, DataError, near, reason
 from discreet.sheets.sheet import Measure
 
 MEASURE = tuple(field.name for field in fields(Measure))
@@ -34,6 +34,7 @@ SHORT = ("name", "title", *MEASURE, "status", "total")  # key=value in a line
 HEADS = ("name", "title", "variables", *MEASURE, "where", "status", "levels")
 NUMBER = re.compile(r"\d[\w.-]*")
 QUOTES = '"`'
+CALLED = "the list "
 
 
 @dataclass(frozen=True)
@@ -75,20 +76,6 @@ def read_listing(path: str | Path) -> Listing:
     if not found.tables:
         raise DataError(f"{found.file} lists no table; name at least one.")
     return found
-
-
-def near(name: object, known: Iterable[str]) -> str:
-    """The name that was meant, or those that there are.
-
-    >>> near("Regoin", ["Region", "Sex"]), near("q", ["Region", "Sex"])
-    ("did you mean 'Region'?", 'there are Region, Sex.')
-    """
-    known = list(known)
-    folded = {one.casefold(): one for one in known}
-    close = difflib.get_close_matches(str(name).casefold(), folded, 1)
-    if close:
-        return f"did you mean {folded[close[0]]!r}?"
-    return f"there are {', '.join(known[:10])}." if known else "there is none."
 
 
 @contextmanager
@@ -135,20 +122,9 @@ def product(text: str) -> list[str]:
     return names
 
 
-def _read(path: Path) -> str:
-    shown = repr(str(path))
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"cannot read the list {shown}: {reason}; check the path.") from None
-    except UnicodeDecodeError:
-        raise DataError(f"the list {shown} is not UTF-8; save it as UTF-8.") from None
-
-
 def _text(path: Path) -> Listing:
     file, found = repr(path.name), []
-    for number, line in enumerate(_read(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path, CALLED).splitlines(), 1):
         at = f"line {number} of {file}"
         with located(at):
             told = _without_comment(line).strip()
@@ -254,27 +230,21 @@ def _level(name: str, values: list[str]) -> int:
 
 def _toml(path: Path) -> Listing:
     file = repr(path.name)
-    try:
-        content = tomllib.loads(_read(path))
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{file} is not TOML: {error}; repair that place.") from None
-    _known(content, ("tables", "defaults", "codings", "independent"), file)
+    content = read_toml(path, CALLED)
+    only(content, ("tables", "defaults", "codings", "independent"), file)
     tables, defaults = content.get("tables", []), content.get("defaults", {})
     codings = content.get("codings", {})
     if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
         raise DataError(f"tables of {file} must be written as [[tables]].")
-    for what, value in (("defaults", defaults), ("codings", codings)):
-        if not isinstance(value, dict):
-            raise DataError(f"{what} of {file} must be written as [{what}].")
-    _known(defaults, ALIKE, f"[defaults] of {file}")
+    if not isinstance(codings, dict):
+        raise DataError(f"codings of {file} must be written as [codings].")
+    only(defaults, ALIKE, f"[defaults] of {file}")
     for name, coding in codings.items():
-        if not isinstance(coding, dict):
-            raise DataError(f"coding {name!r} of {file} must be written as [codings.{name}].")
-        _known(coding, CODING, f"coding {name!r} of {file}")
+        only(coding, CODING, f"coding {name!r} of {file}")
     found = []
     for place, one in enumerate(tables, 1):
         at = f"table {one.get('name', place)!r} of {file}"
-        _known(one, KEYS, at)
+        only(one, KEYS, at)
         found.append(Listed(at, _over(defaults, one)))
     return Listing(file, tuple(found), codings, _independent(content, file))
 
@@ -300,12 +270,6 @@ def _over(defaults: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
-def _known(content: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    for key in content:
-        if key not in keys:
-            raise DataError(f"{where} has an unknown key {key!r}; {near(key, keys)}")
-
-
 def rows_of(path: Path) -> list[list[Any]]:
     """The first sheet of a workbook."""
     import python_calamine as calamine
@@ -315,8 +279,7 @@ def rows_of(path: Path) -> list[list[Any]]:
         with calamine.load_workbook(str(path)) as book:
             return [list(row) for row in book.get_sheet_by_index(0).to_python()]
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"cannot read {shown}: {reason}; check the path.") from None
+        raise DataError(f"cannot read {shown}: {reason(error)}; check the path.") from None
     except calamine.CalamineError as error:
         raise DataError(f"{shown} is no Excel workbook ({error}); save it as .xlsx.") from None
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Unpack
 
 from discreet.data.impossible import Impossible
 from discreet.data.reading import How, Opened, Reading
-from discreet.errors import DataError
+from discreet.errors import DataError, near
 from discreet.sheets.batch import read_batch
 from discreet.sheets.grouping import Grouping
-from discreet.sheets.listed import MEASURE, Listing, near, product, read_listing
+from discreet.sheets.listed import MEASURE, Listing, product, read_listing
 from discreet.sheets.records import COUNTED, Records
 from discreet.sheets.sheet import COUNT, Measure, Sheet
 from discreet.table.formula import as_formula

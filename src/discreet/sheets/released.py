@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
-from discreet.errors import CodebookError, DataError, InconsistentRelease
+from discreet.errors import CodebookError, DataError, InconsistentRelease, near
 from discreet.sheets.columns import Floats, fields, filled, long_cells
 from discreet.sheets.grouping import Bools, Grouping, Line
 from discreet.sheets.labels import lines_of
-from discreet.sheets.listed import near
 from discreet.sheets.sheet import Measure, Sheet, Status
 from discreet.sheets.system import System
 

@@ -10,11 +10,10 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from discreet.errors import FormulaError
+from discreet.errors import FormulaError, alike
 from discreet.look.words import listed
 from discreet.look.words import printable as printable
 
@@ -231,9 +230,8 @@ def bit_set(margin: Iterable[str], names: Sequence[str], where: str) -> int:
 
 
 def _suggestion(name: str, names: Sequence[str]) -> str:
-    folded = {known.casefold(): known for known in names}
-    if near := get_close_matches(name.casefold(), folded, n=1):
-        return f"did you mean {folded[near[0]]!r}?"
+    if (near := alike(name, names)) is not None:
+        return f"did you mean {near!r}?"
     return f"the variables are {listed([quoted(each) for each in names], 10)}"
 
 

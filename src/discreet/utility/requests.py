@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, nan
 from numbers import Real
@@ -18,7 +12,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from discreet.data.frames import label
-from discreet.errors import DataError, FormulaError
+from discreet.data.settings import only
+from discreet.data.smallfiles import read_csv, read_json, read_toml
+from discreet.errors import DataError, FormulaError, alike, near
 from discreet.look.result import Result, Shown
 from discreet.look.words import plural
 from discreet.table import lattice, notation
@@ -103,11 +99,12 @@ class Requests(Result):
         shown, kind = repr(path.name), path.suffix.lower()
         if kind not in (".csv", ".tsv", ".txt", ".json", ".toml"):
             raise DataError(f"{shown} ends in {kind!r}, which is not read; use .csv, .json, .toml.")
-        text = _text(path)
         if kind in (".json", ".toml"):
-            rows, weights = _from_object(_parsed(text, kind, shown), shown)
+            rows, weights = _from_object(
+                read_toml(path) if kind == ".toml" else read_json(path), shown
+            )
         else:
-            rows, weights = _from_csv(text, kind, shown), {}
+            rows, weights = _from_csv(path), {}
         if not rows:
             raise DataError(f"{shown} has no request; add at least one margin.")
         given = {u: _number(w, f"the weight of {u!r}", shown) for u, w in weights.items()}
@@ -280,47 +277,16 @@ def _user(row: Mapping[str, Any], where: str) -> str:
 
 
 def _unknown(what: str, name: object, where: str, known: Sequence[str]) -> NoReturn:
-    folded = {other.casefold(): other for other in known}
-    near = get_close_matches(str(name).casefold(), folded, n=1)
-    hint = f"did you mean {folded[near[0]]!r}?" if near else f"there are {', '.join(known[:10])}."
-    raise DataError(f"unknown {what} {name!r:.80} in {where}; {hint}")
+    raise DataError(f"unknown {what} {name!r:.80} in {where}; {near(name, known)}")
 
 
 # Files
 
 
-def _text(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{path.name!r} is not UTF-8; save it as UTF-8 and try again.") from None
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        what = f"cannot read {str(path)!r}: {reason}"
-        raise DataError(f"{what}; give a CSV, JSON or TOML file of requests.") from None
-    if not text.strip():
-        raise DataError(f"{path.name!r} is empty; it needs at least one request.")
-    return text
-
-
-def _from_csv(text: str, kind: str, shown: str) -> list[Row]:
-    first = re.sub(r'"[^"]*"', "", text.lstrip().splitlines()[0])
-    delimiter = "\t" if kind == ".tsv" else max(",;\t|", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    columns: list[str] = []
-    rows: list[tuple[str, dict[str, str]]] = []
-    try:
-        for fields in ([f.strip() for f in line] for line in reader if any(map(str.strip, line))):
-            where = f"line {reader.line_num} of {shown}"
-            if columns and len(fields) != len(columns):
-                found = f"{where} has {plural(len(fields), 'field')}"
-                raise DataError(f"{found}, the header has {len(columns)}; repair that line.")
-            if columns:
-                rows.append((where, dict(zip(columns, fields, strict=True))))
-            columns = columns or _header(fields, shown)
-    except csv.Error as error:
-        where = f"line {reader.line_num} of {shown}"
-        raise DataError(f"{where} is no line of CSV ({error}); repair that line.") from None
+def _from_csv(path: Path) -> list[Row]:
+    read = read_csv(path, between="\t" if path.suffix.lower() == ".tsv" else None)
+    shown, columns = read.name, _header(read.heading, read.name)
+    rows = replace(read, heading=columns).rows()
     others = [column for column in columns if column not in _COLUMNS]
     if others and len(columns) > len(others) + 1:
         _unknown("column", others[0], shown, _COLUMNS)
@@ -344,8 +310,7 @@ def _poll(rows: Sequence[tuple[str, dict[str, str]]], users: list[str], shown: s
     """A column a user: votes or points, none where the field is empty."""
     for user in users:
         said = "".join(row[user] for _, row in rows)
-        misspelt = get_close_matches(user.casefold(), _COLUMNS, n=1, cutoff=0.8)
-        if misspelt or (said and not any(map(str.isdigit, said))):
+        if alike(user, _COLUMNS, 0.8) or (said and not any(map(str.isdigit, said))):
             _unknown("column", user, shown, (*_COLUMNS, "or a user's votes as numbers"))
     votes: list[Row] = []
     for where, row in rows:
@@ -355,31 +320,11 @@ def _poll(rows: Sequence[tuple[str, dict[str, str]]], users: list[str], shown: s
     return votes
 
 
-def _parsed(text: str, kind: str, shown: str) -> object:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in found and found[key] != value:
-                both = f"{found[key]!r:.40} and {value!r:.40}"
-                raise DataError(f"{shown} has {key!r} twice, as {both}; keep one.")
-            found[key] = value
-        return found
-
-    try:
-        if kind == ".toml":
-            return tomllib.loads(text)
-        return json.loads(text, object_pairs_hook=unique)
-    except (ValueError, RecursionError) as error:
-        what = f"{shown} is not {kind[1:].upper()}"
-        raise DataError(f"{what}: {error}; repair that place.") from None
-
-
 def _from_object(content: object, shown: str) -> tuple[list[Row], Mapping[str, object]]:
     if isinstance(content, list):
         content = {"requests": content}
     found = content if isinstance(content, dict) else {}
-    if wrong := found.keys() - {"users", "requests"}:
-        _unknown("key", min(wrong), shown, ("users", "requests"))
+    only(found, ("users", "requests"), shown)
     requests, users = found.get("requests"), found.get("users", {})
     if not isinstance(requests, list) or not isinstance(users, dict):
         raise DataError(f"{shown} does not list requests; write them as in {_FORM}.")
@@ -388,7 +333,6 @@ def _from_object(content: object, shown: str) -> tuple[list[Row], Mapping[str, o
         where = f"request {place} of {shown}"
         if not isinstance(row, dict):
             raise DataError(f"{where} is {row!r:.80}; write it as in {_FORM}.")
-        if wrong := row.keys() - set(_COLUMNS):
-            _unknown("key", min(wrong), where, _COLUMNS)
+        only(row, _COLUMNS, where)
         rows.append((where, row))
     return rows, users

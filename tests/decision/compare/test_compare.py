@@ -319,7 +319,7 @@ def test_the_page_shows_the_choice_at_every_limit_without_a_script(found):
         ({"masks": []}, "has no mask"),
         ({"masks": [{"columns": ["a"]}]}, "has no method"),
         ({"masks": [MASKS[0], MASKS[0]]}, "two masks"),
-        ({"of": "people"}, "write records or table"),
+        ({"of": "people"}, "write one of records, table"),
         ({"seed": -1}, "whole number"),
         ({"colour": 1}, "not known"),
         ({"keys": ["nowhere"]}, "no column 'nowhere'"),

@@ -279,11 +279,11 @@ def test_thresholds_may_be_unknown(tract):
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"role": "spy"}, "role of .* is 'spy'; write intruder or scientist"),
+        ({"role": "spy"}, "role of .* is 'spy'; write one of intruder, scientist"),
         ({"role": "intruder"}, "has no target"),
-        ({"role": "intruder", "targets": "small"}, "'targets', which is not known; it may have"),
+        ({"role": "intruder", "targets": "small"}, "'targets', which is not known; did you"),
         ({"role": "scientist", "target": "small", "right": 1}, "'right', which is not known"),
-        ({"measure": "tight"}, "measure of 'tight' is 'tight'; write tightness, true-table"),
+        ({"measure": "tight"}, "measure of 'tight' is 'tight'; write one of tightness"),
         ({"measure": "tightness", "prior": "uniform"}, "'prior', which is not known"),
         ({"measure": "tightness", "role": "scientist"}, "its role is intruder"),
         ({"role": "intruder", "target": 3}, "is 3; write small, nonzero"),
@@ -322,7 +322,7 @@ def test_wrong_input_is_a_sentence(tract, entry, said):
 
 
 def test_a_file_needs_an_intruder_and_names(tract):
-    with pytest.raises(DataError, match="names no user"):
+    with pytest.raises(DataError, match="has no user"):
         Users.of({}, tract)
     with pytest.raises(DataError, match="'user', which is not known"):
         Users.of({"user": []}, tract)

@@ -371,7 +371,7 @@ BAD = [
     ({"kind": "normal", "spread": {"values": {"a": 1}}}, "names no column"),
     ({"kind": "normal", "spread": 1, "center": 3}, "name a column"),
     ({"kind": "normal", "spread": 1, "center": "a", "sources": [{"column": "a", "spread": 1}]},
-     "a center and sources"),
+     "has center and sources"),
     ({"kind": "normal", "sources": []}, "a table"),
     ({"kind": "normal", "sources": [{"column": "a"}]}, "spread of source 1"),
     ({"kind": "normal", "sources": [{"column": "a", "spread": 1, "kind": "rank"}]}, "kind 'rank'"),

@@ -224,7 +224,7 @@ def test_limits_of_each_respondent(belief):
         ({"column": "below"}, "row 2 of .* has -1 in 'below', where times needs a number from 0"),
         ({"column": "gaps"}, "row 1 of .* has nothing in 'gaps'"),
         ({"column": "town", "to": 3}, "has 'to', which is not known; it may have by, column"),
-        ({"by": {"A": 1}}, "needs the name of a column"),
+        ({"by": {"A": 1}}, "names no column; write column"),
         ({"column": "town", "by": {"A": -1}}, "A in times of .* is -1"),
         ("stigma", "is 'stigma'; give a number from 0, or { column = NAME }"),
     ],
@@ -342,7 +342,10 @@ def test_nobody_is_linked():
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ({"number": {"cost": "excess", "spred": 2}}, "has 'spred', which is not known; it may"),
+        (
+            {"number": {"cost": "excess", "spred": 2}},
+            "'spred', which is not known; did you mean",
+        ),
         ({"number": {"cost": "excess", "limit": 2}}, "has 'limit', which is not known"),
         ({"number": {"cost": "written", "points": [[0, 1], [1, 2]], "function": 1}}, "'function'"),
         ({"number": 3}, "must be a table"),

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.data.settings import Keys, check_called_apart
+from discreet.data.smallfiles import read_toml
 from discreet.errors import DataError
-from discreet.intruder.linkage.model import number, only, read_toml
 from discreet.look.result import Shown
 from discreet.masks.masked import BITS
 from discreet.masks.records.mask import listed
@@ -96,40 +97,21 @@ class Plan(Shown):
     @classmethod
     def of(cls, content: Mapping[str, Any], name: str = "the masks file") -> Plan:
         """From what a TOML file holds."""
-        only(content, KNOWN, name)
-        kind = content.get("of", KINDS[0])
-        if kind not in KINDS:
-            raise DataError(f"of in {name} is {kind!r}; write {' or '.join(KINDS)}.")
-        seed = content.get("seed")
-        trial = seed is not None
-        seed = seed if trial else secrets.randbits(BITS)
-        if not isinstance(seed, int) or seed < 0:
-            raise DataError(f"seed of {name} is {seed!r}; give a whole number from 0 on.")
-        given = content.get("masks")
-        if not isinstance(given, list) or not given:
-            raise DataError(f"{name} has no mask; write a table [[masks]] for each.")
-        masks = tuple(_candidate(entry, f"mask {i} of {name}") for i, entry in enumerate(given, 1))
-        names = [mask.name for mask in masks]
-        if twice := [one for one in names if names.count(one) > 1]:
-            raise DataError(f"two masks of {name} are called {twice[0]!r}; give each a name.")
-        users = content.get("users", [])
-        if not isinstance(users, list):
-            raise DataError(f"users of {name} needs a table [[users]] for each.")
-        readers = tuple(_reader(entry, f"user {i} of {name}") for i, entry in enumerate(users, 1))
-        called = [user.name for user in readers]
-        if twice := [one for one in called if called.count(one) > 1]:
-            raise DataError(f"two users of {name} are called {twice[0]!r}; give each a name.")
-        for column in ("household", "weight"):
-            if not isinstance(content.get(column, ""), str):
-                raise DataError(f"{column} of {name} is {content[column]!r}; name a column.")
+        keys = Keys(content, KNOWN, name)
+        kind, trial = keys.choice("of", KINDS, KINDS[0]), keys.get("seed") is not None
+        seed = keys.whole("seed", secrets.randbits(BITS))
+        masks = tuple(_candidate(entry, what) for what, entry in keys.tables("masks"))
+        check_called_apart((mask.name for mask in masks), f"masks of {name}")
+        readers = tuple(_reader(entry, what) for what, entry in keys.tables("users", []))
+        check_called_apart((user.name for user in readers), f"users of {name}")
+        columns = [keys.text(key, "name a column") for key in ("household", "weight")]
         return cls(
             masks,
             kind == "table",
             seed,
             listed(content["keys"], f"keys of {name}") if "keys" in content else (),
             listed(content["sensitive"], f"sensitive of {name}") if "sensitive" in content else (),
-            content.get("household"),
-            content.get("weight"),
+            *columns,
             readers,
             trial,
         )
@@ -169,10 +151,6 @@ def _candidate(entry: object, what: str) -> Candidate:
 
 
 def _reader(entry: object, what: str) -> Reader:
-    only(entry, {"name", "columns", "least"}, what)
-    assert isinstance(entry, dict)
-    return Reader(
-        str(entry.get("name", what)),
-        listed(entry.get("columns"), f"columns of {what}"),
-        number(entry.get("least", 0.9), f"least of {what}", least=0, most=1),
-    )
+    keys = Keys(entry, {"name", "columns", "least"}, what)
+    columns = listed(keys.get("columns"), keys.what("columns"))
+    return Reader(str(keys.get("name", what)), columns, keys.number("least", 0.9, least=0, most=1))

@@ -6,15 +6,14 @@ a rule off. What was set for this run is for this table, and has to be there.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules.categories import hidden_categories
 from discreet.decision.law.rules.published import least_by_margin
 from discreet.decision.law.verdict import Reason, Verdict
-from discreet.errors import PolicyError
+from discreet.errors import PolicyError, alike
 from discreet.table.table import Table
 
 NAME = "names in the policy"
@@ -72,25 +71,18 @@ def _missing(policy: Policy, table: Table, unread: Collection[str]) -> Iterator[
     for margin in least_by_margin(policy.published.tables):
         for name in margin:
             if name not in table.names and name not in unread:
-                yield Missing("published.tables", repr(name), _near(name, table.names))
+                yield Missing("published.tables", repr(name), alike(name, table.names, ALIKE))
     for name, categories in hidden_categories(policy).items():
         if name in unread:
             yield Missing("categories.hidden", repr(name), None, unread=True)
             continue
         if name not in table.names:
-            yield Missing("categories.hidden", repr(name), _near(name, table.names))
+            yield Missing("categories.hidden", repr(name), alike(name, table.names, ALIKE))
             continue
         known = table.variable(name).categories
         for category in sorted(categories.difference(known)):
-            near = _near(category, known)
+            near = alike(category, known, ALIKE)
             yield Missing("categories.hidden", f"{category!r} of {name!r}", near, category=True)
-
-
-def _near(name: str, names: Iterable[str]) -> str | None:
-    """The name that is much like it, whatever the capitals."""
-    by_text = {each.casefold(): each for each in names}
-    close = difflib.get_close_matches(name.casefold(), by_text, 1, ALIKE)
-    return by_text[close[0]] if close else None
 
 
 def _there(table: Table, wrong: Missing) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -11,11 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet.data.settings import as_toml, flattened
+from discreet.data.settings import key as key
+from discreet.data.smallfiles import read_toml
 from discreet.decision.law.implied import with_implied
-from discreet.decision.law.keys import as_toml, flattened
-from discreet.decision.law.keys import key as key
 from discreet.decision.survey.section import Publish
-from discreet.errors import PolicyError
+from discreet.errors import PolicyError, alike
 from discreet.intruder.bounds.methods import METHODS
 from discreet.look.notebook import Rows
 from discreet.look.result import Shown
@@ -269,10 +269,7 @@ class Policy(Shown):
         return cls()._merged(renewed(flattened(tomllib.loads(text))), "policy")
 
     def _read(self, path: Path, above: tuple[Path, ...]) -> Policy:
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise PolicyError(f"cannot read the policy {str(path)!r}: {error}.") from error
+        content = read_toml(path, "the policy ", PolicyError)
         base, parent = self, content.pop("extends", None)
         if parent is not None:
             if path.resolve() in above:
@@ -374,8 +371,8 @@ def _find(key: object) -> tuple[str, dataclasses.Field[Any]]:
         raise PolicyError(
             f'{GONE} is gone; write bounds.proof = "outer" (or "linear"; "integer" is the default).'
         )
-    near = difflib.get_close_matches(str(key), keys, 1, 0.5)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}."
+    near = alike(key, keys, 0.5)
+    hint = f"did you mean {near}?" if near else f"there are {', '.join(keys)}."
     raise PolicyError(f"a policy has no key {key!r}; {hint}")
 
 

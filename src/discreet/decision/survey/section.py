@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.decision.law.keys import key
+from discreet.data.settings import key
 
 
 @dataclass(frozen=True)

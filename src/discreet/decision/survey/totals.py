@@ -6,7 +6,6 @@ looked at apart; see `sums`.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,7 @@ from discreet.decision.survey.combine import Combination
 from discreet.decision.survey.publish import Publication
 from discreet.decision.survey.sums import Sums, connected, few
 from discreet.decision.survey.told import suppressed_counts
-from discreet.errors import DataError
+from discreet.errors import DataError, near
 from discreet.intruder.population.sample_cell import PopulationCounts
 from discreet.look.result import Result
 from discreet.look.words import number, plural
@@ -221,9 +220,9 @@ def read_totals(text: str, columns: Mapping[str, Sequence[Any]]) -> dict[str, An
     found: dict[str, Any] = {}
     for name in names:
         if name != ALL and name not in columns:
-            near = difflib.get_close_matches(name, columns, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(columns)}."
-            raise DataError(f"totals by {name!r}: the data have no such column; {hint}")
+            raise DataError(
+                f"totals by {name!r}: the data have no such column; {near(name, columns)}"
+            )
         found[name] = None if name == ALL else columns[name]
     return found
 

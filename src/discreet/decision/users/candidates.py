@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from discreet.data.smallfiles import read_text, read_toml
 from discreet.errors import DataError
-from discreet.intruder.linkage.model import read_toml
 from discreet.release.release import Release
 from discreet.table.table import Table
 
@@ -72,12 +72,5 @@ def _read(file: str | Path) -> list[tuple[str, str]]:
         if wrong := [name for name, formula in content.items() if not isinstance(formula, str)]:
             raise DataError(f"{wrong[0]!r} of {str(file)!r} is no formula; write NAME = 'A*B + C'.")
         return list(content.items())
-    try:
-        text = Path(file).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"cannot read {str(file)!r}: {reason}.") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"cannot read {str(file)!r}: {error}.") from None
-    lines = (line.strip() for line in text.splitlines())
+    lines = (line.strip() for line in read_text(file).splitlines())
     return [("", line) for line in lines if line and not line.startswith("#")]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.data.settings import only
 from discreet.decision.users.functions import odds_target, share_target
 from discreet.decision.users.targets import Target, cell_targets, table_target
 from discreet.errors import DataError
-from discreet.intruder.linkage.model import only
 from discreet.intruder.posterior.whole_table import Model
 from discreet.table.cells import Cells
 from discreet.table.table import Table

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.data.pairs import read_matrix
+from discreet.data.smallfiles import read_matrix
 from discreet.errors import DataError
 from discreet.risk.uncertainty.written import Loss
 

@@ -13,8 +13,8 @@ from discreet.intruder.linkage.kinds import source_numbers
 from discreet.intruder.linkage.laws import Factor, Law, log_integral
 from discreet.intruder.linkage.model import By, Grid, Intruder, Key, Kind
 from discreet.intruder.linkage.own import Around, Belief, Combined, Own
-from discreet.intruder.linkage.reading_own import ERRORS
-from discreet.intruder.linkage.reading_own import density as read_density
+from discreet.intruder.linkage.reading import ERRORS
+from discreet.intruder.linkage.reading import density as read_density
 from discreet.intruder.linkage.records import Records, numbers, texts
 
 Floats = NDArray[np.float64]

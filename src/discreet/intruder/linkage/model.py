@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.settings import Keys, number
+from discreet.data.smallfiles import read_toml
 from discreet.errors import DataError
 from discreet.look.result import Shown
 
@@ -225,37 +225,27 @@ class Intruder(Shown):
         cls, content: Mapping[str, Any], name: str = "the intruder", folder: Path = Path()
     ) -> Intruder:
         """From what a TOML file holds; files that it names are in `folder`."""
-        from discreet.intruder.linkage.reading import read_key, read_types
-        from discreet.intruder.linkage.reading_own import read_correlation
+        from discreet.intruder.linkage.reading import read_correlation, read_key, read_types
 
         known = {"keys", "types", "correlation", "population", "present", "losses", "lose", "top"}
-        only(content, known, name)
-        listed = content.get("keys")
+        file = Keys(content, known, name)
+        listed = file.get("keys")
         if not isinstance(listed, dict) or not listed:
             raise DataError(f"{name} describes no key; write a table [keys.NAME] for each.")
         keys = tuple(read_key(key, entry, name, folder) for key, entry in listed.items())
-        losses = content.get("losses", {})
-        only(losses, {"wrong", "missed"}, f"[losses] of {name}")
-        population, present = content.get("population"), content.get("present", False)
-        if population is not None and (not isinstance(population, int) or population < 1):
-            raise DataError(f"population of {name} is {population!r}; give a whole number.")
-        if not isinstance(present, bool):
-            raise DataError(f"present of {name} is {present!r}; write true or false.")
-        top = content.get("top", TOP)
-        if not isinstance(top, int) or top < 1:
-            raise DataError(f"top of {name} is {top!r}; give a whole number from 1 on.")
-        correlation = read_correlation(content.get("correlation", []), keys, name)
+        losses = Keys(file.get("losses", {}), {"wrong", "missed"}, f"[losses] of {name}")
+        correlation = read_correlation(file.get("correlation", []), keys, name)
         tied = {key for pair in correlation for key in pair}
         return cls(
             keys,
             correlation,
-            population,
-            present,
-            number(losses.get("wrong", 1), f"losses.wrong of {name}", above=0) if losses else None,
-            number(losses.get("missed", 1), f"losses.missed of {name}", least=0),
-            number(content.get("lose", LOSE), f"lose of {name}", above=0, most=0.5),
-            top,
-            read_types(content.get("types", [{"share": 1}]), keys, tied, name),
+            None if file.get("population") is None else file.whole("population", 1, 1),
+            file.flag("present"),
+            losses.number("wrong", 1, above=0) if losses.said else None,
+            losses.number("missed", 1, least=0),
+            file.number("lose", LOSE, above=0, most=0.5),
+            file.whole("top", TOP, 1),
+            read_types(file, keys, tied),
         )
 
     def only_keys(self, names: list[str]) -> Intruder:
@@ -295,46 +285,3 @@ def _matrix(given: object, what: str) -> dict[str, dict[str, float]] | None:
                 "not to 1."
             )
     return rows
-
-
-def read_toml(path: str | Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"cannot read {str(path)!r}: {reason}.") from None
-    except ValueError as error:  # of Unicode and of TOML
-        raise DataError(f"cannot read {str(path)!r}: {error}.") from None
-
-
-def only(content: object, known: set[str], where: str) -> None:
-    """Refuse what is not known."""
-    if not isinstance(content, dict):
-        raise DataError(f"{where} must be a table.")
-    if odd := sorted(set(content) - known):
-        raise DataError(
-            f"{where} has {odd[0]!r}, which is not known; it may have {known_as(known)}."
-        )
-
-
-def known_as(names: set[str]) -> str:
-    return ", ".join(sorted(names))
-
-
-def number(
-    value: object,
-    what: str,
-    *,
-    least: float = -math.inf,
-    most: float = math.inf,
-    above: float = -math.inf,
-    below: float = math.inf,
-) -> float:
-    right = isinstance(value, int | float) and not isinstance(value, bool)
-    if right and math.isfinite(value) and least <= value <= most and above < value < below:  # type: ignore[arg-type,operator]
-        return float(value)  # type: ignore[arg-type]
-    ends = [f"from {least:g}" * (least > -math.inf), f"above {above:g}" * (above > -math.inf)]
-    ends += [f"up to {most:g}" * (most < math.inf), f"below {below:g}" * (below < math.inf)]
-    raise DataError(
-        f"{what} is {value!r}; give a number {' '.join(filter(None, ends))}".rstrip() + "."
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -12,13 +11,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.settings import Keys, number, only
+from discreet.data.smallfiles import as_number, read_csv
 from discreet.errors import DataError
-from discreet.intruder.linkage.model import CLOSE, MISSING, Key, Kind, Type, _matrix, number, only
-from discreet.intruder.linkage.reading_own import one_spread, personal
+from discreet.intruder.linkage.model import (
+    CLOSE,
+    MISSING,
+    By,
+    Grid,
+    Key,
+    Kind,
+    Stated,
+    Type,
+    _matrix,
+)
 
 TYPED = (Kind.CATEGORY, Kind.NORMAL, Kind.LOGNORMAL)
+ERRORS = (Kind.NORMAL, Kind.LAPLACE, Kind.UNIFORM, Kind.WRITTEN)
 LAWS = (Kind.NORMAL, Kind.LOGNORMAL, Kind.LAPLACE, Kind.UNIFORM, Kind.WRITTEN)
 SAID_ONCE = {"seen", "suppressed", "missing"}  # of a key, for all types
+HEADS = ("error", "density")
 
 
 def read_key(name: str, entry: object, where: str, folder: Path = Path()) -> Key:
@@ -29,32 +41,28 @@ def read_key(name: str, entry: object, where: str, folder: Path = Path()) -> Key
     if entry["kind"] not in set(Kind):
         raise DataError(f"{what} has the kind {entry['kind']!r}; write one of {', '.join(Kind)}.")
     kind = Kind(entry["kind"])
-    only(entry, {"kind"} | MAY_HAVE[kind], what)
+    keys = Keys(entry, {"kind"} | MAY_HAVE[kind], what, "in")
     key = Key(
         name,
         kind,
-        keep=number(entry.get("keep", 1.0), f"keep in {what}", least=0, most=1),
-        matrix=_matrix(entry.get("matrix"), what),
-        suppressed=_suppressed(entry.get("suppressed", 0.0), what),
-        joint=_texts(entry.get("joint", []), f"joint in {what}"),
-        seen=_seen(entry.get("seen"), name, what, folder),
-        missing=_missing(entry.get("missing", "any"), what),
+        keep=keys.number("keep", 1.0, least=0, most=1),
+        matrix=_matrix(keys.get("matrix"), what),
+        suppressed=_suppressed(keys),
+        joint=keys.texts("joint"),
+        seen=_seen(keys, name, folder),
+        missing=keys.choice("missing", MISSING, "any"),
     )
     if kind is Kind.OWN:
-        return replace(key, **_own(name, entry, what, where, folder))
+        return replace(key, **_own(name, keys, where, folder))
     if kind in LAWS:
-        key = replace(key, **personal(entry, what, folder))
+        key = replace(key, **_personal(keys, folder))
     more = READ.get(kind)
-    return replace(key, **more(entry, what)) if more else key
+    return replace(key, **more(keys)) if more else key
 
 
-def _own(
-    name: str, entry: Mapping[str, Any], what: str, where: str, folder: Path
-) -> dict[str, Any]:
+def _own(name: str, keys: Keys, where: str, folder: Path) -> dict[str, Any]:
     """For each label of a column, what is believed of who has it."""
-    column, listed = entry.get("column"), entry.get("of")
-    if not isinstance(column, str):
-        raise DataError(f"{what} names no column of the source; write column = NAME.")
+    column, listed, what = keys.column(), keys.get("of"), keys.where
     if not isinstance(listed, dict) or not listed:
         raise DataError(f"{what} says no belief; write a table [keys.NAME.of.LABEL] for each.")
     found = {}
@@ -67,25 +75,115 @@ def _own(
             )
         if inner.continuous and not inner.personal and inner.spread is None:
             raise DataError(f"{label!r} in {what} has no spread; it is not estimated here.")
-        if odd := {"seen", "suppressed", "missing"} & set(said):
+        if odd := SAID_ONCE & set(said):
             raise DataError(f"{label!r} in {what} has {min(odd)}; say it of the key.")
         found[str(label)] = inner
     return {"column": column, "of": found}
 
 
-def _noise(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
-    if isinstance(entry.get("spread"), dict) or ("sources" in entry and "spread" not in entry):
-        if "weights" in entry:
+def _personal(keys: Keys, folder: Path) -> dict[str, Any]:
+    """Fields of a key that differ by respondent, and of its law."""
+    found: dict[str, Any] = {"log": keys.flag("log")}
+    if isinstance(keys.get("spread"), dict):
+        found["spread_by"] = by_person(keys.get("spread"), keys.what("spread"))
+    found["center"] = keys.text("center", "name a column of the source")
+    if "sources" in keys:
+        found["sources"] = _sources(keys, folder)
+    for one, other in (("center", "sources"), ("center", "seen"), ("sources", "seen")):
+        if one in keys and other in keys:
+            raise DataError(f"{keys.where} has {one} and {other}; give one of them.")
+    if keys.get("kind") == Kind.WRITTEN:
+        found["density"] = density(keys.get("density"), keys.where, folder)
+    return found
+
+
+def by_person(given: object, what: str) -> By:
+    """`{ column = "sd" }`, or with the number of each label: `{ column = "region", values = ... }`.
+
+    >>> by_person({"column": "region", "values": {"North": 1, "South": 3}}, "spread")
+    By(column='region', values={'North': 1.0, 'South': 3.0})
+    """
+    keys = Keys(given, {"column", "values"}, what)
+    column, values = keys.column(), keys.get("values")
+    if values is None:
+        return By(column)
+    if not isinstance(values, dict) or not values:
+        keys.refuse("values", "give a table from labels to numbers")
+    return By(column, {str(k): number(v, f"{k} of {what}") for k, v in values.items()})
+
+
+def _sources(of: Keys, folder: Path) -> tuple[Stated, ...]:
+    found = []
+    for where, entry in of.tables("sources", path="keys.NAME."):
+        keys = Keys(entry, {"column", "kind", "spread", "density"}, where)
+        column, law = keys.column(), keys.get("kind", Kind.NORMAL)
+        if law == Kind.LOGNORMAL and of.get("kind") == Kind.LOGNORMAL:
+            law = Kind.NORMAL  # of the logarithms, as the key is
+        if law not in ERRORS:
+            raise DataError(f"{where} has the kind {law!r}; write one of {', '.join(ERRORS)}.")
+        law = Kind(law)
+        if law is not Kind.WRITTEN and "density" in keys:
+            raise DataError(f'{where} has a density, but is {law}; write kind = "written".')
+        if isinstance(keys.get("spread"), dict):
+            said: float | By = by_person(keys.get("spread"), keys.what("spread"))
+        else:
+            said = keys.number("spread", 1.0 if law is Kind.WRITTEN else None, above=0)
+        grid = density(keys.get("density"), where, folder) if law is Kind.WRITTEN else None
+        found.append(Stated(column, law, said, grid))
+    return tuple(found)
+
+
+def density(given: object, what: str, folder: Path) -> Grid:
+    """Points and heights: a table with `at` and `is`, or a CSV file with `error` and `density`.
+
+    >>> density({"at": [-1, 0, 1], "is": [0, 1, 0]}, "a key", Path())
+    ((-1.0, 0.0, 1.0), (0.0, 1.0, 0.0))
+    """
+    at: object
+    heights: object
+    if isinstance(given, str):
+        at, heights = _columns(folder / given, what)
+    elif isinstance(given, dict):
+        only(given, {"at", "is"}, f"density in {what}")
+        at, heights = (given.get(name) for name in ("at", "is"))
+    else:
+        raise DataError(
+            f"{what} has no density; write density = {{ at = [...], is = [...] }}, or name a CSV "
+            "file with the columns error and density."
+        )
+    if not isinstance(at, list) or not isinstance(heights, list) or len(at) != len(heights):
+        raise DataError(f"density in {what} needs as many points `at` as heights `is`.")
+    points = tuple(number(one, f"a point of density in {what}") for one in at)
+    high = tuple(number(one, f"a height of density in {what}", least=0) for one in heights)
+    if len(points) < 2 or not (np.diff(points) > 0).all() or not sum(high) > 0:
+        raise DataError(
+            f"density in {what} needs two points or more that rise, and a height above 0."
+        )
+    return points, high
+
+
+def _columns(path: Path, what: str) -> tuple[list[float], list[float]]:
+    read = read_csv(path, named=f", named in {what},")
+    if not set(HEADS) <= set(read.heading):
+        raise DataError(f"{read.name} has no columns error and density.")
+    at, heights = ([as_number(row[name], where) for where, row in read.rows()] for name in HEADS)
+    return at, heights
+
+
+def _noise(keys: Keys) -> dict[str, Any]:
+    what, spread = keys.where, keys.get("spread")
+    if isinstance(spread, dict) or ("sources" in keys and "spread" not in keys):
+        if "weights" in keys:
             raise DataError(f"{what} has weights, but no list of spreads; leave them out.")
         return {}
-    if "spread" not in entry:
+    if "spread" not in keys:
         raise DataError(f'{what} has no spread; give a standard deviation, or "estimated".')
-    if "sources" in entry and not isinstance(entry["spread"], int | float):
+    if "sources" in keys and not isinstance(spread, int | float):
         raise DataError(f"spread in {what} is what masking adds to its sources; give one number.")
-    if entry["spread"] == "estimated":
+    if spread == "estimated":
         return {}
-    spreads = entry["spread"] if isinstance(entry["spread"], list) else [entry["spread"]]
-    weights = entry.get("weights", [1.0] if len(spreads) == 1 else [])
+    spreads = spread if isinstance(spread, list) else [spread]
+    weights = keys.get("weights", [1.0] if len(spreads) == 1 else [])
     if len(weights) != len(spreads) or not spreads:
         raise DataError(
             f"{what} has {len(spreads)} spreads and {len(weights)} weights; give as many of each."
@@ -97,48 +195,58 @@ def _noise(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
     return {"spread": found, "weights": shares}
 
 
-def _interval(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
-    cuts = _numbers(entry.get("cuts"), f"cuts in {what}")
+def _one_spread(keys: Keys) -> dict[str, Any]:
+    """Of a law that is no mixture of normals: a number, a column, or none for all sources said."""
+    if isinstance(keys.get("spread"), dict):
+        return {}
+    if "spread" not in keys:
+        if keys.get("kind") == Kind.WRITTEN or "sources" in keys:
+            return {}
+        raise DataError(f"{keys.where} has no spread; give a number, or a column of the source.")
+    return {"spread": (keys.number("spread", above=0),)}
+
+
+def _interval(keys: Keys) -> dict[str, Any]:
+    cuts, labels = keys.numbers("cuts"), keys.texts("labels", None)
     if any(b <= a for a, b in pairwise(cuts)):
-        raise DataError(f"the cuts in {what} do not rise; sort them.")
-    labels = _texts(entry.get("labels"), f"labels in {what}")
+        raise DataError(f"the cuts in {keys.where} do not rise; sort them.")
     if len(labels) != len(cuts) + 1:
         raise DataError(
-            f"{what} has {len(cuts)} cuts and {len(labels)} labels; give one more label than cuts."
+            f"{keys.where} has {len(cuts)} cuts and {len(labels)} labels; give one more label than "
+            "cuts."
         )
     return {"cuts": cuts, "labels": labels}
 
 
-def _topcode(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
-    ends = {
-        side: number(entry[side], f"{side} in {what}") for side in ("low", "high") if side in entry
-    }
+def _topcode(keys: Keys) -> dict[str, Any]:
+    ends = {side: keys.number(side) for side in ("low", "high") if side in keys}
     if not ends:
-        raise DataError(f"{what} has no low and no high; give one.")
+        raise DataError(f"{keys.where} has no low and no high; give one.")
     if len(ends) == 2 and ends["low"] >= ends["high"]:
-        raise DataError(f"low in {what} is {ends['low']:g}, not below high, {ends['high']:g}.")
-    labels = _texts(entry.get("labels", []), f"labels in {what}")
+        raise DataError(f"{keys.what('low')} is {ends['low']:g}, not below high, {ends['high']:g}.")
+    labels = keys.texts("labels")
     if len(labels) not in (0, 2):
         raise DataError(
-            f"{what} has {len(labels)} labels; give two, for below low and above high, or none."
+            f"{keys.where} has {len(labels)} labels; give two, for below low and above high, or "
+            "none."
         )
     return {**ends, "labels": labels}
 
 
-def _rank(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
-    window = number(entry.get("window"), f"window in {what}", above=0, most=1)
-    law = _numbers(entry.get("law", []), f"law in {what}")
+def _rank(keys: Keys) -> dict[str, Any]:
+    window, law = keys.number("window", above=0, most=1), keys.numbers("law", [])
     if law and (min(law) < 0 or abs(sum(law) - 1) > CLOSE):
         raise DataError(
-            f"the law in {what} has to be probabilities that sum to 1; it sums to {sum(law):.6g}."
+            f"the {keys.what('law')} has to be probabilities that sum to 1; it sums to "
+            f"{sum(law):.6g}."
         )
     return {"window": window, "law": law}
 
 
-def _needs(name: str, say: str) -> Callable[[Mapping[str, Any], str], dict[str, Any]]:
-    def check(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
-        if name not in entry:
-            raise DataError(f"{what} has no {name}; {say}.")
+def _needs(name: str, say: str) -> Callable[[Keys], dict[str, Any]]:
+    def check(keys: Keys) -> dict[str, Any]:
+        if name not in keys:
+            raise DataError(f"{keys.where} has no {name}; {say}.")
         return {}
 
     return check
@@ -163,12 +271,12 @@ MAY_HAVE = {
     Kind.OWN: {"column", "of", "missing", "suppressed"},
     Kind.UNKNOWN: set[str](),
 }
-READ: dict[Kind, Callable[[Mapping[str, Any], str], dict[str, Any]]] = {
+READ: dict[Kind, Callable[[Keys], dict[str, Any]]] = {
     Kind.NORMAL: _noise,
     Kind.LOGNORMAL: _noise,
-    Kind.LAPLACE: one_spread,
-    Kind.UNIFORM: one_spread,
-    Kind.WRITTEN: one_spread,
+    Kind.LAPLACE: _one_spread,
+    Kind.UNIFORM: _one_spread,
+    Kind.WRITTEN: _one_spread,
     Kind.INTERVAL: _interval,
     Kind.TOPCODE: _topcode,
     Kind.RANK: _rank,
@@ -177,70 +285,40 @@ READ: dict[Kind, Callable[[Mapping[str, Any], str], dict[str, Any]]] = {
 }
 
 
-def _suppressed(given: object, what: str) -> float | dict[str, float]:
+def _suppressed(keys: Keys) -> float | dict[str, float]:
+    given = keys.get("suppressed")
     if isinstance(given, dict):
         return {
-            str(one): number(p, f"suppressed of {one} in {what}", least=0, most=1)
+            str(one): number(p, f"suppressed of {one} in {keys.where}", least=0, most=1)
             for one, p in given.items()
         }
-    return number(given, f"suppressed in {what}", least=0, most=1)
+    return keys.number("suppressed", 0.0, least=0, most=1)
 
 
-def _missing(given: object, what: str) -> str:
-    if given not in MISSING:
-        raise DataError(f"missing in {what} is {given!r}; write one of {', '.join(MISSING)}.")
-    return str(given)
-
-
-def _texts(given: object, what: str) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        raise DataError(f"{what} is {given!r}; give a list of texts.")
-    return tuple(given)
-
-
-def _numbers(given: object, what: str) -> tuple[float, ...]:
-    if not isinstance(given, list):
-        raise DataError(f"{what} is {given!r}; give a list of numbers.")
-    return tuple(number(one, f"a number of {what}") for one in given)
-
-
-def _seen(given: object, name: str, what: str, folder: Path) -> NDArray[np.object_] | None:
+def _seen(keys: Keys, name: str, folder: Path) -> NDArray[np.object_] | None:
     """A column of a CSV file; None where a column `NAME released` says no."""
+    given = keys.text("seen", "name a CSV file")
     if given is None:
         return None
-    if not isinstance(given, str):
-        raise DataError(f"seen in {what} is {given!r}; name a CSV file.")
-    path = folder / given
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, ValueError, csv.Error) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise DataError(f"cannot read {str(path)!r}, named in {what}: {reason}.") from None
-    if not rows or name not in rows[0]:
-        raise DataError(f"{str(path)!r}, named in {what}, has no column {name!r} with rows.")
-    gone = f"{name} released"
-    seen = np.empty(len(rows), object)
-    seen[:] = [None if row.get(gone) == "no" else (row[name] or "").strip() for row in rows]
+    read = read_csv(folder / given, named=f", named in {keys.where},", between=",", empty=True)
+    if name not in read.heading:
+        raise DataError(f"{read.name} has no column {name!r} with rows.")
+    seen = np.empty(len(read.lines), object)
+    seen[:] = [None if row.get(f"{name} released") == "no" else row[name] for _, row in read.rows()]
     return seen
 
 
-def read_types(given: object, keys: tuple[Key, ...], tied: set[str], name: str) -> tuple[Type, ...]:
-    if not isinstance(given, list) or not given:
-        raise DataError(f"types of {name} needs a table [[types]] for each.")
+def read_types(of: Keys, keys: tuple[Key, ...], tied: set[str]) -> tuple[Type, ...]:
     found = []
-    for place, entry in enumerate(given, 1):
-        what = f"type {place} of {name}"
-        only(entry, {"share", "keys"}, what)
-        share = number(entry.get("share"), f"share of {what}", above=0, most=1)
-        listed = entry.get("keys", {})
-        only(listed, {key.name for key in keys}, f"keys of {what}")
-        own = {key.name: _typed(key, listed[key.name], what) for key in keys if key.name in listed}
+    for what, entry in of.tables("types", [{"share": 1}]):
+        one = Keys(entry, {"share", "keys"}, what)
+        said = Keys(one.get("keys", {}), {key.name for key in keys}, one.what("keys"))
+        own = {k.name: _typed(k, said.get(k.name), what) for k in keys if k.name in said}
         if both := sorted(tied & set(own)):
             raise DataError(f"{what} names {both[0]!r}, whose noise is correlated; name others.")
-        found.append(Type(share, own))
+        found.append(Type(one.number("share", above=0, most=1), own))
     if abs((total := sum(t.share for t in found)) - 1) > CLOSE:
-        raise DataError(f"the shares of the types of {name} sum to {total:.6g}, not to 1.")
+        raise DataError(f"the shares of the types of {of.where} sum to {total:.6g}, not to 1.")
     return tuple(found)
 
 
@@ -272,3 +350,40 @@ def _typed(key: Key, entry: object, what: str) -> Key:
             "in the key and in the type."
         )
     return found
+
+
+def read_correlation(
+    given: object, keys: tuple[Key, ...], name: str
+) -> dict[tuple[str, str], float | By]:
+    """Pairs of normal or lognormal keys: `value`, or `covariance` where both have one spread."""
+    found: dict[tuple[str, str], float | By] = {}
+    normal = {key.name: key for key in keys if key.continuous and len(key.weights) == 1}
+    for entry in given if isinstance(given, list) else [given]:
+        if not isinstance(entry, dict):
+            raise DataError(f"correlation of {name} needs a table [[correlation]] for each pair.")
+        only(entry, {"keys", "value", "covariance"}, f"[[correlation]] of {name}")
+        pair = entry.get("keys")
+        if not isinstance(pair, list) or len(set(pair)) != 2 or not set(pair) <= set(normal):
+            raise DataError(
+                f"a correlation of {name} is between {pair!r}; name two normal or lognormal keys."
+            )
+        found[pair[0], pair[1]] = _tie(entry, [normal[one] for one in pair], name)
+    return found
+
+
+def _tie(entry: Mapping[str, Any], keys: list[Key], name: str) -> float | By:
+    what = f"a correlation of {name}"
+    if "covariance" not in entry:
+        if isinstance(entry.get("value"), dict):
+            return by_person(entry["value"], what)
+        return number(entry.get("value"), what, above=-1, below=1)
+    if "value" in entry:
+        raise DataError(f"{what} has a value and a covariance; give one of them.")
+    if any(key.spread is None or key.personal for key in keys):
+        raise DataError(
+            f"{what} is a covariance, but a spread is estimated or differs by respondent; give the "
+            "correlation as value."
+        )
+    common = number(entry["covariance"], f"a covariance of {name}")
+    value = common / float(np.prod([key.spread[0] for key in keys if key.spread]))
+    return number(value, f"{what}, by its covariance,", above=-1, below=1)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
 
+from discreet.data.smallfiles import read_csv
 from discreet.errors import DataError, OutputError
 from discreet.masks.cellkey.ptable import PTable
 
@@ -23,30 +23,19 @@ def read_ptable(path: Path | str) -> PTable:
     ...     read_ptable(Path(folder) / "ptable.csv")
     PTable(i to 2)
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}; give a perturbation table.") from None
-    lines = [line for line in text.splitlines() if line.strip()]
-    between = ";" if lines and ";" in lines[0] else ","
-    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=between)]
-    names = rows[0] if rows else []
-    needed = {"i", "j", "p_int_ub"}
-    if missing := needed - set(names):
-        raise DataError(
-            f"{path} has no column {min(missing)!r}; a perturbation table has i, j and p_int_ub."
-        )
+    read = read_csv(path, "the perturbation table ")
+    names, rows = read.heading, [row for _, row in read.lines]
+    if missing := {"i", "j", "p_int_ub"} - set(names):
+        raise DataError(f"{read.name} has no column {min(missing)!r}; it has i, j and p_int_ub.")
     try:
         given = {
-            name: np.array([float(row[k]) for row in rows[1:]])
+            name: np.array([float(row[k]) for row in rows])
             for k, name in enumerate(names)
             if name in COLUMNS and name != "type"
         }
-        kind = np.array(
-            [row[names.index("type")] if "type" in names else "all" for row in rows[1:]]
-        )
-    except (ValueError, IndexError) as error:
-        raise DataError(f"{path} has a line that is no row of numbers: {error}.") from None
+        kind = np.array([row[names.index("type")] if "type" in names else "all" for row in rows])
+    except ValueError as error:
+        raise DataError(f"{read.name} has a line that is no row of numbers: {error}.") from None
     i, upper = given["i"], given["p_int_ub"]
     new = np.concatenate([[True], (i[1:] != i[:-1]) | (kind[1:] != kind[:-1])])
     lower = np.where(new, 0.0, np.concatenate([[0.0], upper[:-1]]))

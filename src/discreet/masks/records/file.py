@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
-from discreet.errors import DataError, OptionError
+from discreet.errors import DataError, OptionError, near
 from discreet.look.result import Unpublished
 
 if TYPE_CHECKING:
@@ -69,8 +68,7 @@ class RecordFile(Unpublished):
         for name in names:
             if name not in self.data.columns:
                 columns = [str(one) for one in self.data.columns]
-                near = difflib.get_close_matches(str(name), columns, 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(columns)}."
+                hint = near(name, columns, "it has")
                 raise OptionError(f"the file has no column {name!r}; {hint}")
 
     def numbers(self, name: str) -> Floats:

@@ -217,7 +217,7 @@ def listed(given: object, what: str) -> tuple[str, ...]:
 
 def amount(value: object, what: str, *, least: float = -math.inf, most: float = math.inf) -> float:
     """A number within its limits."""
-    from discreet.intruder.linkage.model import number
+    from discreet.data.settings import number
 
     try:
         return number(value, what, least=least, most=most)

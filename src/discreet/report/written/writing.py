@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.data.files import unfinished, whole
-from discreet.errors import DataError, OutputError
+from discreet.errors import DataError, OutputError, near
 from discreet.masks.masked import Masked
 from discreet.report.written.delimited import all_csv, long_csv, sdmx_csv, wide_csv
 from discreet.report.written.documents import all_json, as_bytes, json_stats
@@ -21,7 +21,6 @@ from discreet.report.written.safe import no_formula
 from discreet.report.written.shown import Shown, shown
 from discreet.report.written.workbook import workbook
 from discreet.sheets.columns import NUMBER
-from discreet.sheets.listed import near
 from discreet.sheets.released import MANIFEST, read_manifest
 
 FORMATS = ("csv", "xlsx", "json", "json-stat", "sdmx-csv")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from discreet.data.pairs import read_matrix, read_pairs
+from discreet.data.smallfiles import read_matrix, read_pairs
 from discreet.errors import DataError
 from discreet.risk.uncertainty.base import Uncertainty
 from discreet.risk.uncertainty.categories import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.data.codebook import Variable
-from discreet.data.pairs import read_pairs
+from discreet.data.smallfiles import read_pairs
 from discreet.decision.law.case import Case
 from discreet.decision.law.policy import Policy, key
 from discreet.decision.law.rule import Rule

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.data.settings import Keys, number, only
+from discreet.data.smallfiles import read_toml
 from discreet.errors import DataError
-from discreet.intruder.linkage.model import number, only, read_toml
 from discreet.intruder.linkage.records import Records
 from discreet.look.result import Shown
 from discreet.risk.linkage.harm.losses import AROUND, TAKES, NumberLoss
@@ -84,22 +85,19 @@ class Costs(Shown):
     @classmethod
     def of(cls, content: Mapping[str, Any], name: str = "the harm file") -> Costs:
         """From what a TOML file holds."""
-        only(content, KNOWN, name)
-        if not isinstance(content.get("sensitive"), str):
-            raise DataError(f'{name} names no column; write sensitive = "COLUMN".')
+        keys = Keys(content, KNOWN, name)
+        sensitive = keys.column("sensitive")
         kinds = [kind for kind in ("costs", "bayes", "number") if kind in content]
         if len(kinds) != 1:
             raise DataError(f"{name} needs one of the tables [costs], [bayes] and [number].")
-        belief = content.get("belief", "record")
-        if belief not in ("record", "mixture"):
-            raise DataError(f"belief of {name} is {belief!r}; write record or mixture.")
+        belief = keys.choice("belief", ("record", "mixture"), "record")
         given: dict[str, Any] = {
-            "q": _share(content.get("q", 1.0), f"q of {name}"),
-            "infer": _cuts(content.get("infer", 0.9), name),
+            "q": keys.number("q", 1.0, least=0, most=1),
+            "infer": _cuts(keys.get("infer", 0.9), name),
             "belief": belief,
-            "predict": _names(content.get("predict", []), f"predict of {name}"),
-            "groups": _names(content.get("group", []), f"group of {name}"),
-            "times": read_amount(content.get("times", 1.0), f"times of {name}", least=0),
+            "predict": _names(keys, "predict"),
+            "groups": _names(keys, "group"),
+            "times": read_amount(keys.get("times", 1.0), f"times of {name}", least=0),
         }
         given["errors"] = _errors(content.get("errors", {}), given["predict"], name)
         table, where = content[kinds[0]], f"[{kinds[0]}] of {name}"
@@ -120,7 +118,7 @@ class Costs(Shown):
                     f"{name} has predict, but a number that is released without error tells all; "
                     f"say its spread or log_spread in {where}."
                 )
-        return cls(content["sensitive"], **given)
+        return cls(sensitive, **given)
 
     @property
     def of_source(self) -> tuple[str, ...]:
@@ -165,11 +163,9 @@ def _cuts(infer: object, name: str) -> float | dict[str, float]:
     return _share(infer, f"infer of {name}")
 
 
-def _names(value: object, what: str) -> tuple[str, ...]:
-    listed = [value] if isinstance(value, str) else value
-    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-        raise DataError(f"{what} is {value!r}; give a list of columns.")
-    return tuple(listed)
+def _names(keys: Keys, key: str) -> tuple[str, ...]:
+    said = keys.get(key)
+    return (said,) if isinstance(said, str) else keys.texts(key, of="columns")
 
 
 def _errors(table: Any, predict: tuple[str, ...], where: str) -> dict[str, dict[str, float]]:
@@ -208,14 +204,13 @@ def _bayes(table: Any, where: str) -> dict[str, dict[str, Amount]]:
 def _number(table: Any, where: str, belief: str) -> dict[str, Any]:
     """What [number] says."""
     cost = _cost(table, where)
-    takes = set(TAKES[cost]) - {"function"}
-    only(table, OF_NUMBERS | takes, where)
+    keys = Keys(table, OF_NUMBERS | set(TAKES[cost]) - {"function"}, where, "in")
     found: dict[str, Any] = {"function": cost} | _settings(table, cost, where)
     if "F" in table:
         found["wrong"] = _other(table["F"], f"F in {where}")
     for name in ("spread", "log_spread", "near", "widest"):
         if name in table:
-            found[name] = number(table[name], f"{name} in {where}", above=0)
+            found[name] = keys.number(name, above=0)
     if "spread" in found and "log_spread" in found:
         raise DataError(f"{where} has spread and log_spread; keep one of them.")
     if "widest" in table:

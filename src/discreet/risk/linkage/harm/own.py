@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.data.settings import Keys, number
 from discreet.errors import DataError
-from discreet.intruder.linkage.model import number, only
 from discreet.intruder.linkage.records import Records, numbers, texts
 from discreet.look.result import Shown
 
@@ -66,10 +66,10 @@ def read_amount(value: object, what: str, **ends: float) -> Amount:
         except DataError as error:
             said = str(error)[:-1]
             raise DataError(f"{said}, or {{ column = NAME }} of the source.") from None
-    only(value, {"column", "by"}, what)
-    column, by = value.get("column"), value.get("by", {})
-    if not isinstance(column, str) or not isinstance(by, dict) or ("by" in value and not by):
-        raise DataError(f"{what} needs the name of a column and, in by, a number of each label.")
+    keys = Keys(value, {"column", "by"}, what)
+    column, by = keys.column(), keys.get("by", {})
+    if not isinstance(by, dict) or ("by" in keys and not by):
+        keys.refuse("by", "give a table from labels to numbers")
     listed = {str(k): number(v, f"{k} in {what}", **ends) for k, v in by.items()}
     return OwnCost(column, listed or None)
 
