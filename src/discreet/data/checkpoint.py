@@ -22,7 +22,7 @@ from typing import Any
 from discreet.data.files import whole
 from discreet.data.fingerprint import fingerprint
 from discreet.data.source import Source
-from discreet.errors import DataError, OutputError
+from discreet.errors import DataError, OutputError, reason
 
 FORMAT = 1
 TOP, JOB = "checkpoint.json", "job.json"
@@ -171,9 +171,9 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         raise OutputError(
-            f"cannot make the folder {str(folder)!r}: {reason}; name one that you can write to."
+            f"cannot make the folder {str(folder)!r}: {reason(error)}; name one that you can write "
+            "to."
         ) from None
 
 

@@ -17,11 +17,11 @@ from discreet.data.hierarchy import Hierarchy
 from discreet.data.impossible import Impossible
 from discreet.data.previous import Previous
 from discreet.data.settings import only
-from discreet.data.smallfiles import read_toml
+from discreet.data.smallfiles import first_twice, read_toml
 from discreet.data.values import as_range
 from discreet.data.variable import Role as Role
 from discreet.data.variable import Variable as Variable
-from discreet.data.variable import check_sensitive, first_twice
+from discreet.data.variable import check_sensitive
 from discreet.errors import CodebookError, DataError
 from discreet.look.notebook import Rows
 from discreet.look.result import Shown

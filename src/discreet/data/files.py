@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from discreet.errors import OutputError
+from discreet.errors import OutputError, reason
 
 _unfinished: set[Path] = set()
 _read: ContextVar[tuple[Path, ...]] = ContextVar("read", default=())
@@ -121,7 +121,6 @@ def _mode(path: Path) -> int:
 
 
 def _refusal(path: Path, error: OSError) -> OutputError:
-    reason = (error.strerror or str(error)).lower()
     return OutputError(
-        f"cannot write {str(path)!r}: {reason}; choose a folder that you can write to."
+        f"cannot write {str(path)!r}: {reason(error)}; choose a folder that you can write to."
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from discreet.errors import CodebookError
+from discreet.errors import CodebookError, reason
 
 
 def read_xml(path: str | Path) -> Element:
@@ -16,9 +16,8 @@ def read_xml(path: str | Path) -> Element:
     try:
         content = path.read_bytes()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         raise CodebookError(
-            f"cannot read the codebook {str(path)!r}: {reason}; check the path."
+            f"cannot read the codebook {str(path)!r}: {reason(error)}; check the path."
         ) from None
     return parse_xml(content, path.name)
 

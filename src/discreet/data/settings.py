@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from typing import Any, NoReturn
 
+from discreet.data.smallfiles import first_twice
 from discreet.errors import DataError, DisclosureError, near
 
 
@@ -79,6 +80,19 @@ class Keys:
             self.refuse(key, f"give a list of {of}")
         return tuple(given)
 
+    def listed(self, key: str) -> list[Any]:
+        given = self.get(key, [])
+        if not isinstance(given, list):
+            self.refuse(key, "give a list")
+        return given
+
+    def table(self, key: str, need: str = "write it as a table") -> dict[str, Any]:
+        """Empty where it is not there."""
+        given = self.get(key, {})
+        if not isinstance(given, dict):
+            self.refuse(key, need)
+        return given
+
     def column(self, key: str = "column") -> str:
         """The name of a column, which must be there."""
         if not isinstance(self.get(key), str):
@@ -127,11 +141,8 @@ def number(
 
 
 def check_called_apart(names: Iterable[str], what: str) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(f"two {what} are called {name!r}; give each a name.")
-        seen.add(name)
+    if (twice := first_twice(names)) is not None:
+        raise DataError(f"two {what} are called {twice!r}; give each a name.")
 
 
 def key(

@@ -170,11 +170,14 @@ def read_matrix(path: str | Path) -> tuple[list[str], list[str], list[list[float
 
 
 def check_once(names: Iterable[str], where: str) -> None:
+    if (twice := first_twice(names)) is not None:
+        raise DataError(f"{where} names {twice!r} twice; list it once.")
+
+
+def first_twice(values: Iterable[str]) -> str | None:
+    """The first that was there before."""
     seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(f"{where} names {name!r} twice; list it once.")
-        seen.add(name)
+    return next((value for value in values if value in seen or seen.add(value)), None)  # type: ignore[func-returns-value]
 
 
 def _of_document(document: object, name: str) -> Pairs:

@@ -16,7 +16,7 @@ from discreet.data.readers.fixed import at_layout
 from discreet.data.several import as_one, files_in
 from discreet.data.source import Source, engine_errors, from_arrow
 from discreet.data.stored import is_stored
-from discreet.errors import DataError
+from discreet.errors import DataError, reason
 from discreet.look.telling import tell
 
 KINDS = "a CSV, Parquet, Excel, OpenDocument, SPSS, Stata, SAS or R file"
@@ -105,8 +105,9 @@ def _from_file(path: Path, table: str | None = None) -> Source:
         with open(path, "rb") as file:
             empty = not file.read(4096).strip()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"cannot read {name}: {reason}; ask for the right to read it.") from None
+        raise DataError(
+            f"cannot read {name}: {reason(error)}; ask for the right to read it."
+        ) from None
     if empty:
         raise DataError(f"{name} is empty; it needs a header line and at least one record.")
     notes = check_whole([path])

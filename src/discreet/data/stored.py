@@ -28,7 +28,7 @@ from discreet.data.database import hidden
 from discreet.data.engines import own_duckdb
 from discreet.data.hierarchy import Hierarchy
 from discreet.data.variable import Role
-from discreet.errors import DataError, DisclosureError
+from discreet.errors import DataError, DisclosureError, reason
 
 KIND, FORMAT = "discreet cells", 1
 LISTED = "cells.json"
@@ -179,8 +179,9 @@ def read_list(folder: Path) -> dict[str, Any] | None:
     except NotADirectoryError:
         raise DataError(f"{shown(folder)} is a file; name a folder of cells.") from None
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"cannot read {shown(folder)}: {reason}; check its rights.") from None
+        raise DataError(
+            f"cannot read {shown(folder)}: {reason(error)}; check its rights."
+        ) from None
     except ValueError:
         raise _damaged(folder, LISTED) from None
     if not isinstance(found, dict) or found.get("kind") != KIND:

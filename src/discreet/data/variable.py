@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
+from discreet.data.smallfiles import first_twice
 from discreet.errors import CodebookError
 from discreet.look.notebook import Rows
 from discreet.look.result import Shown
@@ -132,9 +133,3 @@ def check_sensitive(name: str, role: Role, sensitive: Sequence[str]) -> None:
             f"sensitive; both cannot be. Give it the role {also.value!r}, or take its sensitive "
             "categories out."
         )
-
-
-def first_twice(values: Iterable[str]) -> str | None:
-    """The first that was there before."""
-    seen: set[str] = set()
-    return next((value for value in values if value in seen or seen.add(value)), None)  # type: ignore[func-returns-value]

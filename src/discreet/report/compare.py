@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.decision.law.policy import renewed
 from discreet.decision.law.verdict import Verdict
-from discreet.errors import DataError, FormulaError
+from discreet.errors import DataError, FormulaError, reason
 from discreet.look.result import Paged
 from discreet.look.words import number, printable
 from discreet.table.cells import frame
@@ -186,8 +186,7 @@ def read_report(path: str | Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise DataError(f"there is no report {str(path)!r}; {REPAIR}.") from None
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"{where} cannot be read ({reason}); {REPAIR}.") from None
+        raise DataError(f"{where} cannot be read ({reason(error)}); {REPAIR}.") from None
     except (ValueError, RecursionError):
         raise DataError(f"{where} is not JSON; {REPAIR}.") from None
     _read(document, where)

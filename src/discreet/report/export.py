@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.files import whole, write_text
-from discreet.errors import OutputError
+from discreet.errors import OutputError, reason
 from discreet.look.frontiercharts import release_chart
 from discreet.look.palette import DARK, LIGHT
 from discreet.look.theme import dark_style
@@ -54,9 +54,8 @@ def export(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         raise OutputError(
-            f"cannot make the folder {str(folder)!r}: {reason}; choose another place."
+            f"cannot make the folder {str(folder)!r}: {reason(error)}; choose another place."
         ) from None
     written = [folder / "report.html", folder / "report.json"]
     write_html(assessment, written[0], against=against)

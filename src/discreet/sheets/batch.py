@@ -10,11 +10,22 @@ from typing import Any
 
 from discreet.data.codebook import Variable
 from discreet.data.frames import label
+from discreet.data.settings import Keys
 from discreet.errors import DataError, near
 from discreet.sheets.grouping import Grouping, Line
 from discreet.sheets.labels import cut_at
-from discreet.sheets.listed import MEASURE, Listed, located, product, read_listing
+from discreet.sheets.listed import (
+    CODING,
+    KEYS,
+    MEASURE,
+    Listed,
+    located,
+    product,
+    read_listing,
+)
 from discreet.sheets.sheet import Measure, Sheet, Status
+
+BY_VARIABLE = ("groups", "cuts", "levels", "hidden")
 
 
 def read_batch(
@@ -63,6 +74,15 @@ class _Shown:
     hidden: Sequence[object] = ()
     total: bool = True
 
+    def changed(self, keys: Keys) -> _Shown:
+        """With what is said of the variable."""
+        said: dict[str, Any] = {key: keys.listed(key) for key in ("cuts", "hidden") if key in keys}
+        if "groups" in keys:
+            said["groups"] = keys.table("groups", "map labels to lists of categories")
+        if "levels" in keys:
+            said["levels"] = keys.whole("levels", 1, 1)
+        return dataclasses.replace(self, total=keys.flag("total", self.total), **said)
+
     def grouping(self, at: str) -> Grouping:
         name = self.variable.name
         if self.groups is not None and self.cuts is not None:
@@ -104,40 +124,31 @@ class _Reader:
         """A coding that tables may name like a variable."""
         if name in self.variables:
             raise DataError(f"{at} is called like a variable; give it another name.")
-        if not isinstance(said.get("variable"), str):
+        keys = Keys(said, CODING, at)
+        if keys.text("variable", "name the variable that it groups") is None:
             raise DataError(f"{at} has no variable; say which it groups.")
         if said["variable"] not in self.variables and said["variable"] in self.columns:
             return  # no table uses it, and its variable was not read
-        groups, cuts = said.get("groups"), said.get("cuts")
-        if groups is not None and not isinstance(groups, dict):
-            raise DataError(f"{at}: groups = {groups!r} must map labels to lists of categories.")
-        self.codings[name] = _Shown(
-            self._variable(said["variable"], at),
-            groups,
-            _list(cuts, "cuts", at),
-            _level(said.get("levels"), at),
-            _list(said.get("hidden"), "hidden", at) or (),
-            _flag(said.get("total", True), "total", at),
-        )
+        self.codings[name] = _Shown(self._variable(said["variable"], at)).changed(keys)
         with located(at):
             self.codings[name].grouping(at)
 
     def sheet(self, listed: Listed) -> Sheet:
-        at, said = listed.at, listed.said
+        at, said = listed.at, Keys(listed.said, KEYS, listed.at)
         with located(at):
-            names = _names(said, at)
-            self._check_about(said, names, at)
-            lines = [self._grouping(name, said, at) for name in names]
-            where = [self._filter(n, given, at) for n, given in _map(said, "where", at).items()]
+            names = _names(said)
+            self._check_about(said, names)
+            lines = [self._grouping(name, said) for name in names]
+            where = [self._filter(n, given, at) for n, given in _map(said, "where").items()]
             own = {kept.name: kept.lines[0].codes for kept in where}
             return Sheet(
-                _text(said, "name", at) or "",
+                _text(said, "name") or "",
                 tuple(g.among(own[g.name]) if g.name in own else g for g in lines),
-                self._measure(said, at),
+                self._measure(said),
                 tuple(kept for kept in where if kept.name not in {g.name for g in lines}),
-                _text(said, "title", at) or "",
-                _status(said, at),
-                _map(said, "options", at),
+                _text(said, "title") or "",
+                Status(said.choice("status", [*Status], Status.WANTED)),
+                _map(said, "options"),
             )
 
     def _variable(self, name: str, at: str) -> Variable:
@@ -151,33 +162,23 @@ class _Reader:
     def _shown(self, name: str, at: str) -> _Shown:
         return self.codings.get(name) or _Shown(self._variable(name, at))
 
-    def _check_about(self, said: Mapping[str, Any], names: Sequence[str], at: str) -> None:
+    def _check_about(self, said: Keys, names: Sequence[str]) -> None:
         """Levels, groups and hidden lines are of variables that the table shows."""
-        for key in ("levels", "groups", "cuts", "hidden"):
-            for name in _map(said, key, at):
-                self._shown(name, at)
+        for key in BY_VARIABLE:
+            for name in _map(said, key):
+                self._shown(name, said.where)
                 if name not in names and key in ("groups", "cuts"):
-                    raise DataError(f"{at}: {key} are of {name!r}, which the table does not show.")
+                    raise DataError(
+                        f"{said.where}: {key} are of {name!r}, which the table does not show."
+                    )
 
-    def _grouping(self, name: str, said: Mapping[str, Any], at: str) -> Grouping:
-        shown = self._shown(name, at)
-        changes: dict[str, Any] = {}
-        for key in ("groups", "cuts", "levels", "hidden"):
-            given = _map(said, key, at)
-            if name in given:
-                changes[key] = given[name]
-        if "groups" in changes and not isinstance(changes["groups"], dict):
-            raise DataError(f"{at}: groups of {name!r} must map labels to lists of categories.")
-        for key in ("cuts", "hidden"):
-            if key in changes:
-                changes[key] = _list(changes[key], f"{key} of {name!r}", at)
-        if "levels" in changes:
-            changes["levels"] = _level(changes["levels"], at)
-        total = said.get("total", shown.total)
-        if isinstance(total, dict):
-            total = total.get(name, shown.total)
-        changes["total"] = _flag(total, f"total of {name!r}", at)
-        return dataclasses.replace(shown, **changes).grouping(at)
+    def _grouping(self, name: str, said: Keys) -> Grouping:
+        own = {key: _map(said, key)[name] for key in BY_VARIABLE if name in _map(said, key)}
+        total = said.get("total")
+        if (total := total.get(name) if isinstance(total, dict) else total) is not None:
+            own["total"] = total
+        keys = Keys(own, CODING, f"{name!r} in {said.where}")
+        return self._shown(name, said.where).changed(keys).grouping(said.where)
 
     def _filter(self, name: str, given: object, at: str) -> Grouping:
         """One line: categories, or lines of the hierarchy or coding, together."""
@@ -196,67 +197,41 @@ class _Reader:
             codes |= lines[one]
         return Grouping(shown.variable, (Line(" + ".join(labels), frozenset(codes)),))
 
-    def _measure(self, said: Mapping[str, Any], at: str) -> Measure:
-        given = {key: _text(said, key, at) for key in MEASURE}
+    def _measure(self, said: Keys) -> Measure:
+        given = {key: _text(said, key) for key in MEASURE}
         for key, column in given.items():
             if column and self.columns and column not in self.columns:
                 raise DataError(
-                    f"{at}: {key} is {column!r}, which is no column; {near(column, self.columns)}"
+                    f"{said.where}: {key} is {column!r}, which is no column; "
+                    f"{near(column, self.columns)}"
                 )
         return Measure(**given)
 
 
-def _names(said: Mapping[str, Any], at: str) -> list[str]:
+def _names(said: Keys) -> list[str]:
     """Those of the variables, down and across."""
     if "variables" in said:
         if "rows" in said or "columns" in said:
-            raise DataError(f"{at} has variables and rows or columns; take one out.")
-        given = said["variables"]
+            raise DataError(f"{said.where} has variables and rows or columns; take one out.")
+        given = said.get("variables")
         names = product(given) if isinstance(given, str) else given
     else:
-        names = [*(_list(said.get("rows"), "rows", at) or [])]
-        names += _list(said.get("columns"), "columns", at) or []
+        names = said.listed("rows") + said.listed("columns")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DataError(f"{at}: variables = {names!r} must be like 'Region*Sector'.")
+        raise DataError(f"{said.where}: variables = {names!r} must be like 'Region*Sector'.")
     if not names:
-        raise DataError(f"{at} has no variables; write it like variables = 'Region*Sector'.")
+        raise DataError(
+            f"{said.where} has no variables; write it like variables = 'Region*Sector'."
+        )
     return names
 
 
-def _text(said: Mapping[str, Any], key: str, at: str) -> str | None:
-    given = said.get(key)
-    if given is not None and (not isinstance(given, str) or not given.strip()):
-        raise DataError(f"{at}: {key} = {given!r} must be text.")
+def _text(said: Keys, key: str) -> str | None:
+    given = said.text(key, "write a text")
+    if given is not None and not given.strip():
+        said.refuse(key, "write a text")
     return given
 
 
-def _status(said: Mapping[str, Any], at: str) -> Status:
-    given = said.get("status", Status.WANTED)
-    if given not in [*Status]:
-        raise DataError(f"{at}: status is {given!r}; choose {' or '.join(Status)}.")
-    return Status(given)
-
-
-def _map(said: Mapping[str, Any], key: str, at: str) -> dict[str, Any]:
-    given = said.get(key, {})
-    if not isinstance(given, dict):
-        raise DataError(f"{at}: {key} = {given!r} must be written by variable, like {{Age = ...}}.")
-    return given
-
-
-def _list(given: object, what: str, at: str) -> list[Any] | None:
-    if given is not None and not isinstance(given, list):
-        raise DataError(f"{at}: {what} = {given!r} must be a list.")
-    return given
-
-
-def _level(given: object, at: str) -> int | None:
-    if given is not None and (type(given) is not int or given < 1):
-        raise DataError(f"{at}: levels = {given!r} must be whole numbers from 1 on.")
-    return given
-
-
-def _flag(given: object, what: str, at: str) -> bool:
-    if not isinstance(given, bool):
-        raise DataError(f"{at}: {what} = {given!r} must be true or false.")
-    return given
+def _map(said: Keys, key: str) -> dict[str, Any]:
+    return said.table(key, "write it by variable, like {Age = ...}")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.data.frames import label
-from discreet.data.settings import only
+from discreet.data.settings import Keys, only
 from discreet.data.smallfiles import read_text, read_toml
 from discreet.errors import CodebookError, DataError, near, reason
 from discreet.sheets.sheet import Measure
@@ -35,6 +35,7 @@ HEADS = ("name", "title", "variables", *MEASURE, "where", "status", "levels")
 NUMBER = re.compile(r"\d[\w.-]*")
 QUOTES = '"`'
 CALLED = "the list "
+FILE = ("tables", "defaults", "codings", "independent")
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def located(at: str) -> Iterator[None]:
     try:
         yield
     except (DataError, CodebookError) as error:
-        said = str(error) if str(error).startswith(at) else f"{at}: {error}"
+        said = str(error) if at in str(error) else f"{at}: {error}"
         raise type(error)(said if said.endswith((".", "?")) else f"{said}.") from None
 
 
@@ -230,33 +231,27 @@ def _level(name: str, values: list[str]) -> int:
 
 def _toml(path: Path) -> Listing:
     file = repr(path.name)
-    content = read_toml(path, CALLED)
-    only(content, ("tables", "defaults", "codings", "independent"), file)
-    tables, defaults = content.get("tables", []), content.get("defaults", {})
-    codings = content.get("codings", {})
-    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
-        raise DataError(f"tables of {file} must be written as [[tables]].")
-    if not isinstance(codings, dict):
-        raise DataError(f"codings of {file} must be written as [codings].")
+    content = Keys(read_toml(path, CALLED), FILE, file)
+    defaults, codings = content.get("defaults", {}), content.table("codings")
     only(defaults, ALIKE, f"[defaults] of {file}")
     for name, coding in codings.items():
         only(coding, CODING, f"coding {name!r} of {file}")
     found = []
-    for place, one in enumerate(tables, 1):
-        at = f"table {one.get('name', place)!r} of {file}"
+    for at, one in content.tables("tables", []):
         only(one, KEYS, at)
-        found.append(Listed(at, _over(defaults, one)))
-    return Listing(file, tuple(found), codings, _independent(content, file))
+        named = f"table {one['name']!r} of {file}" if "name" in one else at
+        found.append(Listed(named, _over(defaults, one)))
+    return Listing(file, tuple(found), codings, _independent(content))
 
 
-def _independent(content: Mapping[str, Any], file: str) -> tuple[frozenset[str], ...]:
+def _independent(content: Keys) -> tuple[frozenset[str], ...]:
     """Lists of columns, two or more each."""
     given = content.get("independent", [])
     lists = isinstance(given, list) and all(isinstance(one, list) for one in given)
     if not lists or any(len(one) < 2 or not all(isinstance(n, str) for n in one) for one in given):
         raise DataError(
-            f"independent of {file} = {given!r} must be lists of two columns or more, as in "
-            'independent = [["Turnover", "Export"]].'
+            f"{content.what('independent')} = {given!r} must be lists of two columns or more, as "
+            'in independent = [["Turnover", "Export"]].'
         )
     return tuple(frozenset(one) for one in given)
 

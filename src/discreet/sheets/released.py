@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.data.codebook import Variable
-from discreet.errors import CodebookError, DataError, InconsistentRelease, near
+from discreet.errors import CodebookError, DataError, InconsistentRelease, near, reason
 from discreet.sheets.columns import Floats, fields, filled, long_cells
 from discreet.sheets.grouping import Bools, Grouping, Line
 from discreet.sheets.labels import lines_of
@@ -189,9 +189,9 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         raise DataError(
-            f"{shown} has no {MANIFEST} that can be read ({reason}); name the folder of a release."
+            f"{shown} has no {MANIFEST} that can be read ({reason(error)}); name the folder of a "
+            "release."
         ) from None
     except (ValueError, RecursionError):
         raise DataError(
@@ -395,8 +395,7 @@ def _check_hash(path: Path, wanted: str) -> None:
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise DataError(f"cannot read {str(path)!r}: {reason}; check the release.") from None
+        raise DataError(f"cannot read {str(path)!r}: {reason(error)}; check the release.") from None
     if found != wanted:
         raise DataError(
             f"{str(path)!r} was changed after it was written; take the file as it was published."

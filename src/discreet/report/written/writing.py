@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.data.files import unfinished, whole
-from discreet.errors import DataError, OutputError, near
+from discreet.errors import DataError, OutputError, near, reason
 from discreet.masks.masked import Masked
 from discreet.report.written.delimited import all_csv, long_csv, sdmx_csv, wide_csv
 from discreet.report.written.documents import all_json, as_bytes, json_stats
@@ -245,5 +245,4 @@ def _foreign(target: Path) -> tuple[list[str], list[str]]:
 
 
 def _refusal(out: Path, error: OSError) -> OutputError:
-    reason = (error.strerror or str(error)).lower()
-    return OutputError(f"cannot write {str(out)!r}: {reason}; choose another place.")
+    return OutputError(f"cannot write {str(out)!r}: {reason(error)}; choose another place.")
