@@ -159,7 +159,7 @@ def test_bad_input(arguments, message):
         ("Estate,chance\n10-19,1\n", "called 'chance'"),
         ("Estate,probability\n10-19,0.5,1\n", "3 fields"),
         ("Estate,probability,n\n10-19,0.5,1\n", "3 columns"),
-        ("", "no numbers"),
+        ("", "is empty; it needs a heading"),
     ],
 )
 def test_bad_priors(tmp_path, content, message):

@@ -104,14 +104,14 @@ class Plan(Shown):
         check_called_apart((mask.name for mask in masks), f"masks of {name}")
         readers = tuple(_reader(entry, what) for what, entry in keys.tables("users", []))
         check_called_apart((user.name for user in readers), f"users of {name}")
-        columns = [keys.text(key, "name a column") for key in ("household", "weight")]
         return cls(
             masks,
             kind == "table",
             seed,
             listed(content["keys"], f"keys of {name}") if "keys" in content else (),
             listed(content["sensitive"], f"sensitive of {name}") if "sensitive" in content else (),
-            *columns,
+            keys.text("household", "name a column"),
+            keys.text("weight", "name a column"),
             readers,
             trial,
         )
