@@ -26,7 +26,7 @@ from discreet._kernels.lanes import (
     where,
     whole,
 )
-from discreet._kernels.tables import Ints
+from discreet.arrays import Ints
 
 FAR = 1 << 29
 WINDOW = 16  # values looked at in one slide

@@ -13,7 +13,8 @@ from numba import njit
 
 from discreet._kernels.copies import put
 from discreet._kernels.draws import _log_beta_binomial, _shape
-from discreet._kernels.tables import Floats, Ints, Net, _line, _note, _set, _settle
+from discreet._kernels.tables import Net, _line, _note, _set, _settle
+from discreet.arrays import Floats, Ints
 
 WINDOW = 16  # values looked at in one slide
 AWAY = 0.75  # share of slides that try to leave the state, not all: a chain must not alternate

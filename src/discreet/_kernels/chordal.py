@@ -23,7 +23,6 @@ from discreet._kernels.copies import put
 from discreet._kernels.watched_counts import (
     EMPTY,
     FUEL,
-    Ints,
     _counts,
     _lowest,
     _make_room,
@@ -31,6 +30,7 @@ from discreet._kernels.watched_counts import (
     is_wide,
     place,
 )
+from discreet.arrays import Ints
 
 ROUNDING = 1e-9  # worth that is less than this apart, relatively, is the same
 

@@ -9,10 +9,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from discreet._kernels.parallel import spread
+from discreet.arrays import Ints
 
 BLOCK = 1_024  # rows whose keys stay in cache
-
-Ints = NDArray[np.int64]
 
 
 class Margins(NamedTuple):

@@ -9,7 +9,8 @@ import numpy as np
 from numba import njit
 
 from discreet._kernels.copies import put
-from discreet._kernels.tables import Floats, Ints, Net, _line, _set
+from discreet._kernels.tables import Net, _line, _set
+from discreet.arrays import Floats, Ints
 
 
 @njit(cache=True, nogil=True)

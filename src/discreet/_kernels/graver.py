@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from discreet._kernels.copies import put
-from discreet._kernels.tables import Ints
+from discreet.arrays import Ints
 
 
 @njit(cache=True, nogil=True)

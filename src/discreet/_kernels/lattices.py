@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from discreet._kernels.parallel import spread
 from discreet._kernels.sides import FALL, RISE
-from discreet._kernels.tables import Ints
-
-Bools = NDArray[np.bool_]
+from discreet.arrays import Bools, Ints
 
 TRIES = 20
 

@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 
 from discreet._kernels.parallel import spread
-from discreet._kernels.tables import Floats, Ints
 from discreet._kernels.tiers import tiered, twin_of
+from discreet.arrays import Floats, Ints
 
 
 class Tree(NamedTuple):

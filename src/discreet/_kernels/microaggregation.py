@@ -15,7 +15,7 @@ from discreet._kernels.neartree import (
     planted,
     take,
 )
-from discreet._kernels.tables import Floats, Ints
+from discreet.arrays import Floats, Ints
 
 RENEW = 12  # points looked at for each that is left, before they are sorted anew
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from discreet._kernels.tables import Floats, Ints
+from discreet.arrays import Floats, Ints
 
 LEAF = 12  # points of a leaf, at most
 DEPTH = 128  # twice the levels of any tree

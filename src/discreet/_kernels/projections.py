@@ -14,9 +14,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from discreet._kernels.vectors import WIDE, copy_eight, cross_sixteen
+from discreet.arrays import Ints
 
 Reals = NDArray[Any]
-Ints = NDArray[np.int64]
 
 
 @njit(cache=True, fastmath=True, nogil=True)

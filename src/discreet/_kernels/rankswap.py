@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from discreet._kernels.tables import Ints
+from discreet.arrays import Ints
 
 
 @njit(cache=True, nogil=True)

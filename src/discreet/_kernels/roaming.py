@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from discreet.arrays import Floats, Ints
+
 WINDOW = 256  # places on a line that are weighed at once
 
 

@@ -10,13 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from discreet._kernels.copies import put
 from discreet._kernels.tiers import built, tiered
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from discreet.arrays import Ints
 
 FAILED, SETTLED, STOPPED = 0, 1, 2
 FEW = 5000  # steps of a walk before it is compiled

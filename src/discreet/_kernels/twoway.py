@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from discreet._kernels.tables import Ints
+from discreet.arrays import Ints
 
 
 @njit(cache=True, nogil=True)

@@ -11,10 +11,11 @@ from discreet.cli.options import Command, reading_of
 from discreet.cli.showing import writable
 
 if TYPE_CHECKING:
+    from discreet.arrays import Floats
     from discreet.decision.batch.out import Behind
     from discreet.decision.batch.unsafe import UnsafeCells
     from discreet.decision.law.policy import Policy
-    from discreet.sheets.records import Floats, Records
+    from discreet.sheets.records import Records
     from discreet.sheets.sheet import Measure, Sheet
 
 MEASURE = ("value", "weight", "holding", "shadow", "request")

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.data.codebook import MISSING, Codebook
 from discreet.data.encode import places
 from discreet.data.figures import is_text
 from discreet.data.frames import label
 from discreet.errors import DataError
 
-Floats = NDArray[np.float64]
 DECIMALS = range(7)
 LARGEST_WHOLE = 2.0**53  # up to here floats tell whole numbers apart
 LARGEST = 1e100  # sums of weighted amounts stay numbers

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.bands import PLAIN
 from discreet.data.checkpoint import Checkpoint
 from discreet.data.codebook import MISSING, Codebook, Variable
@@ -24,9 +25,6 @@ from discreet.data.totals import is_total
 from discreet.errors import DataError
 from discreet.look.words import plural
 from discreet.spreading import in_threads
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.data.codebook import Codebook
 from discreet.data.database import ADDRESS
 from discreet.data.figures import is_text
@@ -23,7 +23,6 @@ from discreet.errors import DataError, near
 from discreet.look.result import Unpublished
 from discreet.look.telling import tell
 
-Floats = NDArray[np.float64]
 SAMPLE, CELL = "sample size", "cell count"  # what is counted from records
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.data.codebook import MISSING, Codebook, Variable
 from discreet.data.encode import alike
 from discreet.errors import DataError, WrongKind
@@ -32,7 +33,6 @@ PERHAPS = frozenset({"t", MISSING})
 NO_CHANCE = 50  # sums whatever they are called: one in so many if counts are as likely as smaller
 BEGINNINGS = ("total ", "total, ", "total: ", "all ")
 
-Ints = NDArray[np.int64]
 Codes = NDArray[np.unsignedinteger[Any]]
 Labels = dict[int, set[int]]  # of variables by their places: codes of categories
 

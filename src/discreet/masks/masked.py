@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.look.result import Unpublished
 from discreet.release.printed import Printed
 from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
 
-Floats = NDArray[np.float64]
 BITS = 128  # of a seed that nobody knows
 TRIAL = "not for release: drawn from a seed that was given, which can be found by trying"
 

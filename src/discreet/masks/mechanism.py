@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.masks.cellkey.likelihood import likelihood
 from discreet.masks.cellkey.ptable import PTable, count_ptable
 from discreet.masks.rounding.simple import chances
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Law = Callable[[float, Ints], Floats]
 CHOSEN = (
     "all counts that round to what is shown are taken as alike; how it was chosen may tell more"

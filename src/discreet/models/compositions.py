@@ -22,12 +22,9 @@ from math import comb, prod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_TERMS = 1 << 24  # pairs of compositions, or sums of one half
 

@@ -10,12 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.models.bayes import Array, Axes
 from discreet.table.lattice import bits, closure
 
-Ints = NDArray[np.int64]
 NEWTON = 50
 
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import OptionError
 from discreet.look.result import Unpublished
 from discreet.models.bayes import LEAST
@@ -33,7 +33,6 @@ from discreet.table.formula import Formula, as_formula
 from discreet.table.lattice import bits
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
 WEIGHT = 1.0
 FIRST, APART = 1e-5, 1e-2  # dependence left after the sweeps before the first draw, and between
 FEWEST = 5  # sweeps, however fast it converges

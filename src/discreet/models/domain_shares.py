@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.models.likelihood import LEAST_SIZE, MOST_SIZE, Domains, likelihood, logistic
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 STEPS = 200
 SMALL = 1e-10  # gain in log likelihood that ends the search
 DECADES = 16  # from the one to the other

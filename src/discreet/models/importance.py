@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.effort import UNLIMITED, Clock
 from discreet.errors import DataError
 
-Array = NDArray[np.float64]
-LogDensity = Callable[[Array], Array]
+LogDensity = Callable[[Floats], Floats]
 FREEDOM = 5.0
 WIDE = 0.15  # share of the draws from a wider distribution, so that no tail is missed
 PILOT = 2_000
@@ -26,17 +25,17 @@ BATCH = 4_096
 class Proposal:
     """A t distribution, mixed with one of twice its width."""
 
-    mean: Array
-    root: Array  # lower triangular: its square is the scale
+    mean: Floats
+    root: Floats  # lower triangular: its square is the scale
 
     @classmethod
-    def of(cls, mean: Array, covariance: Array) -> Proposal:
+    def of(cls, mean: Floats, covariance: Floats) -> Proposal:
         d = len(mean)
         values, vectors = np.linalg.eigh(covariance.reshape(d, d))
         values = np.maximum(values, 1e-12 * max(1e-6, values.max(initial=0)))
         return cls(mean, np.linalg.cholesky((vectors * values) @ vectors.T))
 
-    def draw(self, n: int, rng: np.random.Generator) -> Array:
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
         d = len(self.mean)
         width = np.where(rng.random(n) < WIDE, 2.0, 1.0)
         stretch = width * np.sqrt(FREEDOM / rng.chisquare(FREEDOM, n))
@@ -44,7 +43,7 @@ class Proposal:
             self.mean + stretch[:, None] * (rng.standard_normal((n, d)) @ self.root.T)
         )
 
-    def log(self, points: Array) -> Array:
+    def log(self, points: Floats) -> Floats:
         d = len(self.mean)
         z = np.linalg.solve(self.root, (points - self.mean).T)
         square = (z**2).sum(0)
@@ -62,12 +61,12 @@ class Proposal:
 class Points:
     """Points with weights; `log_integral` of the target, `error` its standard error."""
 
-    points: Array
-    log_weights: Array
+    points: Floats
+    log_weights: Floats
     proposal: Proposal
 
     @property
-    def shares(self) -> Array:
+    def shares(self) -> Floats:
         """The weights, that sum to one."""
         with np.errstate(under="ignore"):
             found = np.exp(self.log_weights - self.log_weights.max())
@@ -99,8 +98,8 @@ class Points:
 
 def adapt(
     log_density: LogDensity,
-    mean: Array,
-    covariance: Array,
+    mean: Floats,
+    covariance: Floats,
     rng: np.random.Generator,
     *,
     pilot: int = PILOT,
@@ -126,7 +125,7 @@ def adapt(
     return best
 
 
-def _tempered(logs: Array, enough: float) -> Array:
+def _tempered(logs: Floats, enough: float) -> Floats:
     """Weights to the largest power at which that many points count."""
     power = 1.0
     while True:
@@ -155,8 +154,8 @@ def sample(
 
 def integrate(
     log_density: LogDensity,
-    mean: Array,
-    covariance: Array,
+    mean: Floats,
+    covariance: Floats,
     *,
     error: float = 0.005,
     seed: int = 0,
@@ -181,7 +180,7 @@ def integrate(
 
 
 def bridge(
-    log_density: LogDensity, draws: Array, *, seed: int = 0, iterations: int = 200
+    log_density: LogDensity, draws: Floats, *, seed: int = 0, iterations: int = 200
 ) -> tuple[float, float]:
     """The log of the integral and its error, from chains x draws x parameters of the target.
 

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.look.progress import track
 from discreet.look.result import Result
-from discreet.models.categories import Categories, Floats, check_at_least, check_fit
+from discreet.models.categories import Categories, check_at_least, check_fit
 from discreet.spreading import spread
 from discreet.table.table import Table
 

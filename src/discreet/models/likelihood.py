@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
+
 Domains = tuple[Floats, Floats, Floats, Floats]  # covariates, y, n, and how many are alike
 MOST_SIZE = math.log(1e8)  # of alpha + beta: above it domains do not differ
 LEAST_SIZE = math.log(1e-8)

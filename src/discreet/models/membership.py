@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats, Ints
 from discreet.look.progress import track
 from discreet.look.result import Result
-from discreet.models.categories import Categories, Floats, Ints, check_at_least, check_fit
+from discreet.models.categories import Categories, check_at_least, check_fit
 from discreet.models.compositions import MixedCells
 from discreet.models.membershipchain import MembershipChain
 from discreet.spreading import spread

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.models.categories import Categories, Floats, Ints
+from discreet.arrays import Floats, Ints
+from discreet.models.categories import Categories
 from discreet.table.table import Table
 
 PRIOR = 1.0

@@ -14,15 +14,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.models.likelihood import LEAST_SIZE, MOST_SIZE, Domains, likelihood
 
 if TYPE_CHECKING:
     from discreet.models.domain_shares import BetaFit
 
-Floats = NDArray[np.float64]
 Rising = Callable[[float], tuple[float, Floats]]
 FAR = 40.0  # of a logit
 STRIDE = 0.05  # the first step outwards; each next one is twice as far

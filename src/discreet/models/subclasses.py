@@ -24,15 +24,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.data.domains import read_rows
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.look.words import number, plural
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 MOST, LEAST = 1e9, 1e-9  # of S, and of a with 1 / LEAST: beyond, without limit
 GRID = 41
 EXACT = 2_000  # terms that are added one by one

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import InconsistentRelease
 from discreet.look.result import Unpublished
 from discreet.sheets.system import System
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

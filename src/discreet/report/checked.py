@@ -14,8 +14,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.data.codebook import Variable
 from discreet.decision.batch.measures import doubts
 from discreet.decision.law.verdict import Verdict, worst
@@ -48,7 +48,6 @@ from discreet.sheets.system import System
 from discreet.table.cells import frame
 from discreet.table.words import brief
 
-Floats = NDArray[np.float64]
 Values = Callable[[System], Floats]
 UNREADABLE = (
     OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, csv.Error,

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.data.codebook import Variable
 from discreet.data.frames import label
 from discreet.data.smallfiles import read_text, separator, split_csv
@@ -19,7 +19,6 @@ from discreet.sheets.labels import line_of, lines_of
 from discreet.sheets.listed import rows_of
 from discreet.sheets.sheet import COUNT, Measure, Sheet, Status
 
-Floats = NDArray[np.float64]
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 LOOK = 5  # lines that say what separates fields
 ACROSS = " \\ "  # Region \ Sector: Region down, Sector across

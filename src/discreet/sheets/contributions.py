@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure
 from discreet.sheets.system import System
@@ -17,9 +17,6 @@ from discreet.table.table import Table
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 KEPT = 6  # largest contributors of a cell
 SPAN = 500_000  # pairs of a cell and a record that are sorted at once
 

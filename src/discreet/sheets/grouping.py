@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
 from discreet.look.result import Shown
 
 TOTAL = "Total"
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

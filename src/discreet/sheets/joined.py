@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
 from discreet.sheets.grouping import Grouping, Line
 from discreet.sheets.sheet import Sheet
 
-Ints = NDArray[np.int64]
 Impossible = Mapping[tuple[str, ...], Any]  # codes of combinations, one a row, by their variables
 MOST_TIMES = 2  # combinations of codings, to the categories of all of them
 BETWEEN = " & "

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.sheets.grouping import Bools
+from discreet.arrays import Bools, Ints
 from discreet.sheets.joined import Impossible
 from discreet.sheets.sheet import Sheet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

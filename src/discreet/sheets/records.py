@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.data.amounts import amounts
 from discreet.data.codebook import MISSING, Missing, Role, Variable
 from discreet.data.count import choose_columns
@@ -27,9 +28,6 @@ from discreet.table.impossible import codes_of
 from discreet.table.microdata import Microdata
 from discreet.table.table import Table
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 COUNTED = "count"  # what a table without a value shows
 STATED_SENSITIVE = {Role.SENSITIVE, Role.BOTH}
 NO = {"", "0", "no", "false", "n", MISSING}  # of a column that marks requests

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.data.codebook import Variable
 from discreet.errors import CodebookError, DataError, InconsistentRelease, near, reason
-from discreet.sheets.columns import Floats, fields, filled, long_cells
-from discreet.sheets.grouping import Bools, Grouping, Line
+from discreet.sheets.columns import fields, filled, long_cells
+from discreet.sheets.grouping import Grouping, Line
 from discreet.sheets.labels import lines_of
 from discreet.sheets.sheet import Measure, Sheet, Status
 from discreet.sheets.system import System

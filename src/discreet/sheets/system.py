@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Ints
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
-from discreet.sheets.grouping import Bools, Grouping
+from discreet.sheets.grouping import Grouping
 from discreet.sheets.joined import (
     Impossible,
     Joined,
@@ -29,8 +30,6 @@ from discreet.table.graph import Graph
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 MOST_FINE = 2_000_000  # cells of one part
 MOST_JOINT = 250_000  # of a part that no sheet shows whole
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.data.files import unfinished
 from discreet.look.progress import Progress
 from discreet.table.stored_table import Columns, StoredTable
@@ -22,8 +23,6 @@ BLOCK_WORDS = 1 << 16  # of all maps of a block: half a MiB, which stays in a co
 CHUNK_BYTES = 1 << 28  # read at a time
 GROUP = 1 << 20
 FEW = 4  # counts up to this have blocks of their own
-
-Ints = NDArray[np.int64]
 
 
 class Chunk(NamedTuple):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import combinations as pairs_of
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools
 from discreet.data.codebook import Variable
 from discreet.data.frames import label
 from discreet.errors import DataError
@@ -17,7 +17,6 @@ from discreet.table.keys import Codes, lookup
 
 Combination = tuple[tuple[str, str], ...]
 Groups = dict[tuple[str, ...], list[Combination]]
-Bools = NDArray[np.bool_]
 
 MOST = 1_000_000  # combinations of one table
 MOST_THROUGH = 20_000  # combinations that follow for the variables that stay

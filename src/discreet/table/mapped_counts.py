@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError
 from discreet.spreading.crew import cores
 from discreet.table.bitmaps import BitMaps
 
 MOST_SUMS = 1 << 25  # of a margin, added up in one look at the cells
 MOST_KEYS = 2**32
-
-Ints = NDArray[np.int64]
 
 
 def corner_counts(maps: BitMaps, lists: Ints) -> tuple[Ints, Ints]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.models.ipf import ipf
@@ -25,8 +26,6 @@ from discreet.table.lattice import bits, closure
 from discreet.table.table import Table
 from discreet.utility.counted import hellinger, total_variation
 from discreet.utility.distances import written
-
-Floats = NDArray[np.float64]
 
 MOST_CELLS = 1 << 20
 MOST_DESIGN = 1 << 23  # numbers in a design matrix, up to which u-terms are computed

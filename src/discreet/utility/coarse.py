@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
 from discreet.errors import DataError
@@ -18,8 +18,6 @@ from discreet.utility.records import check_columns, factors, labels, numbers, qu
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Within = Mapping[str, Mapping[str, Any]]  # column -> what is released -> fine values; () is all
 
 PARTS = 10

@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.table.keys import LARGEST_KEY, keys
 from discreet.table.table import Table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_DENSE = 1 << 20  # cells of a margin that is held as an array
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
 from discreet.look.result import Result
@@ -29,7 +30,6 @@ from discreet.table.notation import quoted
 from discreet.table.table import Table
 from discreet.utility.counted import Counted, compared, of_array, of_table
 
-Floats = NDArray[np.float64]
 Margin = tuple[str, ...]
 
 ORDERS = (1, 2, 3)

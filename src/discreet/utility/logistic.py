@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
-
-Floats = NDArray[np.float64]
 
 ITERATIONS = 50
 TOLERANCE = 1e-9  # of the log-likelihood

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.look.words import plural
@@ -19,7 +19,6 @@ from discreet.utility.records import check_columns, numbers, quantiles, weights
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 KINDS = ("missing", "mean", "deviation", "quantile", "correlation")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.look.words import plural
@@ -25,7 +25,6 @@ from discreet.utility.regression import Estimated, Goal
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats, Ints
 from discreet.data.frames import label
 from discreet.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def check_columns(frame: pd.DataFrame, names: Iterable[str], what: str = "the file") -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.data.frames import label
 from discreet.errors import DataError
 from discreet.look.result import Shown
@@ -18,8 +18,6 @@ from discreet.utility.records import labels, numbers, weights
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 Loss = Callable[[Any, Any], float]  # of: estimate, truth
 CLOSE = 1e-9
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Ints
 from discreet.data.codebook import Variable
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.decide import decide
@@ -33,8 +34,6 @@ from discreet.table.levels import levels
 from discreet.table.sums import Lattice as Lattice
 from discreet.table.table import Table
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Least = Callable[[NDArray[Any]], NDArray[Any]]
 CIRCUITS = 100
 ROOM = 9  # a count from which every move can start

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.belief.effective import error_of_mean
 from discreet.intruder.posterior.chains.walker import walkers
@@ -20,9 +20,6 @@ from discreet.intruder.tables.split import open_cells, separate, split
 from discreet.release.release import Release
 from discreet.table.keys import keys
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 LISTED = 4_000  # tables that fit, up to which all are listed
 CHAINS, WARM, APART = 4, 100, 8
 

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools
 from discreet.decision.answering.answer import Status
 from discreet.effort import UNLIMITED, Clock
 from discreet.table.lattice import children, closure, count_by_order, maximal
-
-Bools = NDArray[np.bool_]
 
 
 class QuerySpace:

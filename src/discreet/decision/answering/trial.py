@@ -7,9 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from discreet.arrays import Ints
 from discreet.decision.answering.space import within
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.frontier.judge import ShuttleJudge, insiders
@@ -25,7 +23,6 @@ from discreet.table.cells import Cells
 from discreet.table.lattice import maximal
 from discreet.table.table import Table
 
-Ints = NDArray[np.int64]
 FEW = 4  # margins up to which it is quicker to follow what they change
 PROOF = 1 / 30  # of the usual work on tables that prove a width, in one request
 REMEMBERED = 10_000  # verdicts, so that memory has an end

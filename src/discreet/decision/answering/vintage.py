@@ -9,10 +9,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from discreet.arrays import Ints
 from discreet.data.codebook import Variable
 from discreet.decision.answering.relation import Axes, Group, Relation, by_names
 from discreet.decision.answering.stayed import Member, Stayed, Unjoined, of_some
-from discreet.decision.answering.trial import Ints, Trial
+from discreet.decision.answering.trial import Trial
 from discreet.decision.frontier.brief import Sets
 from discreet.decision.law.decide import decide
 from discreet.decision.law.policy import Policy

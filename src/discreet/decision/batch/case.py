@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.data.amounts import step_of
 from discreet.decision.batch.demands import Demand, check_asked, demands, zeros_may_be_hidden
 from discreet.decision.law.findings import MOST_NAMED
@@ -30,9 +30,6 @@ from discreet.table.words import spoken
 if TYPE_CHECKING:
     from discreet.decision.batch.reasons import Looked
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NEAR = 1e-6  # of a person, lost in sums of weights
 MOST_LOOKED = 1_000  # fine cells of a part that no sheet prints whole
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.data.codebook import Variable
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.law.verdict import Reason, Verdict
@@ -15,7 +15,6 @@ from discreet.release.printed import Printed
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Status
 
-Floats = NDArray[np.float64]
 NAME = "classes of the value"
 CLOSE = 1e-9
 EACH = 3  # records a class, on average; with fewer any variable looks like classes

@@ -12,13 +12,14 @@ from functools import reduce
 
 import numpy as np
 
+from discreet.arrays import Ints
 from discreet.data.codebook import Variable
 from discreet.release.printed import Printed
 from discreet.release.release import PUBLISHED, Known, Release
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Sheet
-from discreet.sheets.system import Ints, atoms_of
+from discreet.sheets.system import atoms_of
 from discreet.table.formula import Formula
 from discreet.table.table import Table
 

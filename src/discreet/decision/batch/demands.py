@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.decision.law.policy import Policy
 from discreet.decision.law.rules.attribute import NAME as ATTRIBUTE
 from discreet.decision.law.rules.categories import NAME as HIDDEN
@@ -26,10 +27,6 @@ from discreet.risk.cells.sensitive import (
 from discreet.sheets.contributions import Contributions
 from discreet.sheets.grouping import Grouping
 from discreet.sheets.sheet import Measure, Sheet, Status
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.masked_verdict import Work
 from discreet.decision.batch.out import ends
@@ -24,8 +24,6 @@ from discreet.sheets.contributions import printed_amounts
 from discreet.sheets.sheet import Measure, Sheet, Status
 from discreet.sheets.system import System
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 NEAR = 1e-6  # of a step
 MOST_SPARED = 50  # cells that cannot be kept from who is alone in others
 MOST_ROUNDS = 4  # in which more is hidden for what all sheets together tell

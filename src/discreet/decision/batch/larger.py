@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.law.verdict import Reason, Verdict
 from discreet.look.words import plural
@@ -17,7 +17,6 @@ from discreet.sheets.records import COUNTED, Records
 from discreet.sheets.sheet import Status
 from discreet.sheets.system import System
 
-Floats = NDArray[np.float64]
 NAME = "measures together"
 CLOSE = 1e-9
 MOST_PARTS = 3

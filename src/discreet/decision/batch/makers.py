@@ -10,8 +10,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.coded import Coded, exact
 from discreet.decision.batch.hiding import hide
@@ -29,8 +29,6 @@ from discreet.sheets.grouping import Grouping
 from discreet.sheets.sheet import COUNT, Measure, Sheet, Status
 from discreet.sheets.system import System
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 MOST_MERGED = 5_000  # ways to merge that are tried
 
 

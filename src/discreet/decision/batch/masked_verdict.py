@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools
 from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.out import Out, as_it_is, check_out, ends
@@ -27,9 +27,6 @@ from discreet.masks.masked import Masked
 from discreet.release.printed import Printed
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure, Sheet, Status
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 @dataclass

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.classes import told_by_classes
 from discreet.decision.batch.judge import check_sheets
@@ -39,8 +39,6 @@ from discreet.masks.suppress.problem import Unprotectable
 from discreet.release.printed import Printed
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Measure, Sheet, Status
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

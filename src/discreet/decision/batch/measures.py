@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.data.amounts import unit_of
 from discreet.decision.batch.bylaw import joined, judge_by_law, unjudged
 from discreet.decision.batch.case import SheetCase
@@ -27,8 +27,6 @@ from discreet.sheets.records import COUNTED, Records
 from discreet.sheets.sheet import Measure, Sheet
 from discreet.sheets.system import System
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 NAME = "measures together"
 FEW_TERMS = 4  # equations of so few are sought one by one
 FEW_MEASURES = 16  # among so few

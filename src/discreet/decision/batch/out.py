@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.data.amounts import unit_of
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.law.verdict import Reason, Verdict
@@ -16,8 +17,6 @@ from discreet.errors import InconsistentRelease
 from discreet.masks.mechanism import Mechanism, mechanism
 from discreet.sheets.sheet import Status
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NEAR = 1e-6
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.decision.batch.case import SheetCase
 from discreet.decision.batch.demands import Demand
 from discreet.decision.law.verdict import Reason, Verdict
@@ -22,9 +22,6 @@ from discreet.intruder.sums.protection import Protection
 from discreet.look.words import plural
 from discreet.release.printed import Printed
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 MOST_ALONE = 300  # contributors who know their own cell, each an intruder
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.data.variable import Role, Variable
 from discreet.decision.batch.case import SheetCase, system_of
 from discreet.decision.law.findings import MOST_NAMED
@@ -26,9 +27,6 @@ from discreet.sheets.system import System
 from discreet.table.levels import levels
 from discreet.table.words import spoken
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = frozenset[int]
 NEAR = 1e-9  # of the total
 

@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Ints
 from discreet.data.codebook import Variable
 from discreet.decision.law.verdict import Reason, Verdict, worst
 from discreet.sheets.joined import variables_of
 from discreet.sheets.records import Records
 from discreet.sheets.sheet import Sheet
 
-Bools = NDArray[np.bool_]
-Counts = NDArray[np.int64]
 NAME = "found in the data"
 NEARLY = 7.0  # what few records contradict counts where chance shows it once in e^7 times
 APART = 0.05  # of all people may be outside of where their category lies
@@ -103,7 +101,7 @@ def suspicions(
     return tuple(found)
 
 
-def _stated(records: Records, names: tuple[str, ...]) -> Counts:
+def _stated(records: Records, names: tuple[str, ...]) -> Ints:
     """The pairs of categories of two variables that nobody can have, as somebody said."""
     found = [np.asarray(records.impossible.get(names, ())).reshape(-1, 2)]
     found.append(np.asarray(records.impossible.get(names[::-1], ())).reshape(-1, 2)[:, ::-1])
@@ -111,7 +109,7 @@ def _stated(records: Records, names: tuple[str, ...]) -> Counts:
 
 
 def _suspicion(
-    variables: tuple[Variable, Variable], counts: Counts, found: bool, stated: Counts | None
+    variables: tuple[Variable, Variable], counts: Ints, found: bool, stated: Ints | None
 ) -> Suspicion | None:
     """What the counts of two variables look like, unless all of it is stated."""
     empty = (counts == 0) & (counts.sum(1) > 0)[:, None] & (counts.sum(0) > 0)[None]
@@ -134,7 +132,7 @@ def _suspicion(
     return Suspicion(variables, empty, found, inner, exceptions)
 
 
-def _nested_surprise(counts: Counts, apart: int) -> float:
+def _nested_surprise(counts: Ints, apart: int) -> float:
     """-log of the chance that so many people are where most of their row are, or more."""
     total = int(counts.sum())
     shares = counts.sum(0)[counts.sum(0) > 0] / total

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.data.codebook import Variable
 from discreet.decision.batch.case import SheetCase
 from discreet.release.printed import Printed
@@ -18,8 +18,6 @@ from discreet.sheets.grouping import Grouping, Line
 from discreet.sheets.joined import over_joined
 from discreet.sheets.sheet import Measure, Sheet, Status
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 Codes = frozenset[int]
 FEW = 5  # lines of one owner, of which every set is looked at
 Place = frozenset[tuple[str, Codes]]  # of each variable that is not summed over, some categories

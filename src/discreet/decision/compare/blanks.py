@@ -10,16 +10,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.decision.compare.column import Column
 from discreet.decision.compare.sensitive import is_fixed
 from discreet.intruder.linkage.kinds import together
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import MaskedFile
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

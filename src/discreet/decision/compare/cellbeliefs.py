@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.chains.chains import chain_posterior
 from discreet.intruder.posterior.exact.fibre import exact_posterior
@@ -31,9 +31,6 @@ from discreet.table.impossible import holds
 from discreet.table.keys import keys
 from discreet.table.table import Table
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 ERROR = 0.003  # standard error of a probability that chains go on for
 LIMIT, EXACT_EFFORT, CHAIN_EFFORT = 200_000, 0.1, 0.5
 MOST_TERMS, MOST_HELD = 4e9, 2e7  # of sums over the total

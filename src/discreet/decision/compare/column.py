@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.standing import standing
 from discreet.decision.compare.sensitive import are_numbers, is_number, tenths
 from discreet.intruder.linkage.kinds import plainly
 from discreet.masks.records.file import Labels, RecordFile
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TEXTS = 30  # different texts from which their order is looked at
 
 

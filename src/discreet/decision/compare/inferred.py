@@ -19,14 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.decision.compare.sensitive import became, is_number, tenths
 from discreet.intruder.linkage.kinds import plainly
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import MaskedFile
 from discreet.risk.linkage.disclosed import Sensitive
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 PIECE = 2_000_000  # probabilities at a time
 
 

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.decision.compare.sensitive import became
 from discreet.intruder.linkage.kinds import plainly
 from discreet.masks.records.file import Labels, RecordFile
@@ -24,9 +24,6 @@ from discreet.masks.records.mask import MaskedFile
 from discreet.risk.linkage.disclosed import Disclosed, Sensitive, by_any, statements
 from discreet.risk.linkage.identification import SLACK
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 CUTS = np.geomspace(1e-4, 10, 31)  # people expected in a combination: alike between two of them
 DRAWN = 20  # combinations for each person, of which those that nobody has are compared
 LEAST, MOST = 20_000, 200_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.decision.compare.cellbeliefs import Asked, Believed, apart
 from discreet.decision.compare.printedbeliefs import as_printed, cell_rows, sheets_frame
 from discreet.decision.compare.rowbeliefs import Seen, seen_rows
@@ -21,8 +21,6 @@ from discreet.sheets.system import System
 from discreet.table.formula import Formula, as_formula, margin_names
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 WALK_EFFORT = 4.0
 CHOSEN_MODEL = "the model is public; that it was chosen by the data may tell more"
 KNOWN = "the intruder knows how many people there are, which is not private"

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.batch.coded import Coded
 from discreet.decision.compare.cellbeliefs import Asked, Believed, fitting
 from discreet.decision.compare.rowbeliefs import Seen
@@ -28,9 +28,6 @@ from discreet.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_matrix
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def cell_rows(system: System, asked: Asked) -> csr_matrix:

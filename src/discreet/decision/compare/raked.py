@@ -11,11 +11,11 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.compare.column import Column
 from discreet.decision.compare.plan import Plan
 from discreet.masks.records.file import RecordFile
 
-Floats = NDArray[np.float64]
 LOOKED = 5_000  # records that are looked at
 MOST = 200  # values of a key that have a factor each
 LEFT = 0.1  # of the variance of a weight's logarithm: what factors may leave

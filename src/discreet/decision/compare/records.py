@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.data.roles import GROUP
 from discreet.decision.compare.inferred import inferred
 from discreet.decision.compare.nobody import of_nobody
@@ -33,8 +33,6 @@ from discreet.masks.records.mask import MaskedFile
 from discreet.risk.linkage.disclosed import Disclosed, disclosed
 from discreet.risk.linkage.identification import identify
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 UNIQUE = 0.5  # share of different values from which a column tells people apart
 HOMES = 10  # different values from which a column may number households
 ALIKE = 6  # records with a value of a masked column, up to which it looks like such a number, too

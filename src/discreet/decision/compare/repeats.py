@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.decision.compare.blanks import known, law, several, unused, with_blanks
 from discreet.decision.compare.column import Column
 from discreet.decision.compare.inferred import guesses
@@ -33,8 +34,6 @@ from discreet.look.words import percent
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import MaskedFile
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 EXACT = 1e-7  # a sum that is right to so many digits
 MOST = 200  # values that a model of all columns tells apart
 LOOKED = 20_000  # records by which two columns together are looked at

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.decision.compare.cellbeliefs import ERROR, Asked, Believed
 from discreet.errors import DataError
 from discreet.intruder.posterior.chains.convergence import judge
@@ -25,8 +25,6 @@ from discreet.spreading import in_threads
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LISTED = 300_000  # tables that are gone through one by one
 MOST_HELD = 1 << 25  # log-likelihoods
 CHAINS, FIRST, WARM = 4, 1_000, 500  # draws of a chain at first, and before them

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.standing import standing
 from discreet.errors import DataError
 from discreet.intruder.linkage.kinds import image, plainly, settled
@@ -16,8 +16,6 @@ from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import MaskedFile
 from discreet.risk.linkage.disclosed import Sensitive
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TENTHS = 10
 FEW = 30  # different values of a column that is taken as categories, whatever they are
 POINTS = 1_000  # values of the source that noise is weighed around, evenly by rank if more

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.decision.compare.column import TEXTS, Column
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LOOKED = 20_000  # records by which values are looked at
 CLOSE_BY = 5_000  # records among which the nearest are looked for
 WORK = 10_000_000  # records, of all pairs of columns together

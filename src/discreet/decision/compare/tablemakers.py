@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.decision.batch.masking import MaskedBatch, mask
 from discreet.decision.compare.cellbeliefs import Asked, Believed, certain, fitting
@@ -38,8 +37,6 @@ from discreet.sheets.system import System
 from discreet.table.notation import quoted
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Maker = Callable[..., TableCandidate]
 KINDS = ("controlled", "unbiased", "conventional", "random")
 CHOSEN = "which cells are hidden beside the small ones is chosen by their counts, and may tell more"

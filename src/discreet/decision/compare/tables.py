@@ -12,8 +12,9 @@ from inspect import Parameter, signature
 from typing import Any, get_type_hints
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats, Ints
 from discreet.decision.compare.cellbeliefs import Asked
 from discreet.decision.compare.tablecandidate import TableCandidate
 from discreet.decision.compare.tablemakers import TABLE_METHODS
@@ -23,9 +24,6 @@ from discreet.masks.options import check_kind
 from discreet.risk.limits import Says, breaks
 from discreet.table.table import Table
 from discreet.utility.distances import ORDERS, by_order
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 __all__ = ["TABLE_METHODS", "TableCandidate", "make_table", "table_risk", "table_worth"]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.look.progress import track
 from discreet.table.bitmaps import BitMaps
 from discreet.table.lattice import bits
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from discreet._kernels.watched_counts import Guess
 
 MOST_CELLS = 1 << 21  # of a margin that the search looks at
-
-Ints = NDArray[np.int64]
 
 
 class Facts:

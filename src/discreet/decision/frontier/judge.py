@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.decision.frontier.brief import Brief, Sets
 from discreet.decision.law.case import Case
 from discreet.decision.law.decide import Decision, decide
@@ -19,7 +19,6 @@ from discreet.table.lattice import children, maximal
 from discreet.table.table import Table
 
 PROOF = 1 / 12  # of the usual work on tables that prove a width, in one trial of many
-Ints = NDArray[np.int64]
 
 
 class Judge(Protocol):

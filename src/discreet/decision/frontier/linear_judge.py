@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.decision.frontier.brief import Brief
 from discreet.decision.frontier.growing import ANEW, Grown
 from discreet.decision.frontier.judge import ShuttleJudge
@@ -20,7 +20,6 @@ from discreet.look.progress import working
 from discreet.release.release import Release
 from discreet.table.lattice import closure, maximal
 
-Ints = NDArray[np.int64]
 STEPS = 4_000  # for one cell, in a trial of many
 ROUNDS = 8  # of leaving out margins of a block
 GROWN = 600_000_000  # numbers of tables looked at to grow a set: four blocks of 2^16 cells

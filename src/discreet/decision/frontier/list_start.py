@@ -8,8 +8,8 @@ from math import prod
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import UNLIMITED, Clock
 from discreet.errors import DataError
 from discreet.intruder.bounds.shuttle.growing import MOST_CELLS, GrowingBounds
@@ -20,7 +20,6 @@ from discreet.table.table import Table
 
 AT_ONCE = 256  # margins between two looks at the clock
 FIRST = 0.6  # of a limit in seconds, for the uppers
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 

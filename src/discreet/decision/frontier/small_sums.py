@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.look.progress import Progress, track
 from discreet.look.words import plural
 from discreet.spreading import far, spread
@@ -37,8 +38,6 @@ MOST_KEPT = 1 << 26  # corners of all margins, for those that contain them
 MOST_PARTS = 1 << 22  # of margins, looked up at once
 # nanoseconds, about
 A_VISIT, A_KEY, A_BIT, A_CORNER, A_SUM, A_PART = 1.5, 1.5, 0.2, 1 / 400, 3.0, 100.0
-
-Ints = NDArray[np.int64]
 
 
 class SmallSums(Protocol):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.decision.frontier.scores import Scores, disclosure_scores
 from discreet.decision.frontier.small_sums import SmallSums, VisitedSums, small_sums
 from discreet.errors import DisclosureError
@@ -27,8 +28,6 @@ from discreet.table.table import Table
 
 DRAWN = 1_000  # margins of an order, to see how many would be listed
 MOST_MARGINS = 1 << 22
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.population.sample_cell import PopulationCounts
 from discreet.look.result import Shown
 from discreet.look.words import number, plural
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Function = Callable[..., Any]
 CLOSE = 1e-6
 RISE = 1e-9

@@ -16,7 +16,6 @@ from discreet.look.result import Result, Unpublished
 from discreet.look.words import number, plural
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 MOST = 2_000  # cells to combine
 CLOSE = 1e-12
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.survey.knapsack import knapsack
 from discreet.errors import DataError
 from discreet.look.result import Result
@@ -18,8 +18,6 @@ from discreet.look.words import number, percent
 from discreet.risk.limits import Says, breaks
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 FREE = -1.0  # neither risk nor loss: published first (Table 2)
 CLOSE = 1e-12
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.decision.survey.cell_losses import CellLoss, disclosure_loss
 from discreet.decision.survey.curve import chosen, ranks
 from discreet.decision.survey.publish import Publication
@@ -21,8 +22,6 @@ from discreet.models.share_intervals import region
 from discreet.models.subclasses import SubclassFit
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 HALF = 0.5
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from discreet.arrays import Bools, Floats
+
 MOST_STATES = 4_000_000  # looked at, in all
 CLOSE = 1e-14
 

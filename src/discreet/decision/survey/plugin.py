@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.survey.curve import Edge, chosen, ranks
 from discreet.decision.survey.publish import Publication
 from discreet.errors import DataError
@@ -16,7 +17,6 @@ from discreet.look.result import Result
 from discreet.look.words import number, plural
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 ESTIMATORS = ("weighted", "synthetic", "combined")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.survey.cell_losses import (
     CellLoss,
     Function,
@@ -29,7 +30,6 @@ from discreet.look.words import number, percent, plural
 from discreet.models.domain_shares import BetaFit, fit_beta
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 DISCLOSURE, NONPUBLICATION = "uniques:10", "records"
 ADDED = ("R0", "R1", "ratio", "publish")
 MOST_POINTS = 10_001  # of the curve in JSON

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.data.codebook import Variable
 from discreet.errors import DisclosureError
 from discreet.intruder.sums.intervals import Proof, intervals
@@ -22,9 +22,6 @@ from discreet.sheets.grouping import Grouping, Line
 from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 PROVEN = 60  # cells up to which the least loss is proven
 LARGE = 300  # cells from which on not every published cell may be suppressed for another
 CHEAP, OPEN = 80, 20  # those that may: the cheapest, and those with the largest counts

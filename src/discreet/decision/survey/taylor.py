@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.decision.survey.curve import chosen, ranks
 from discreet.decision.survey.publish import Publication
 from discreet.look.result import Result
 from discreet.look.words import number, percent, plural
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NEAR = 1e-12  # of ratios that are the same
 HALF = 0.5
 

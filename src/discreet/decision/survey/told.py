@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.survey.curve import Edge, ranks
 from discreet.decision.survey.publish import Publication
 from discreet.intruder.population.sample_cell import PopulationCounts
 
-Floats = NDArray[np.float64]
 MOST = 1 << 20  # counts that are tried
 
 

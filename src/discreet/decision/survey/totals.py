@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.decision.law.verdict import Verdict
 from discreet.decision.survey.combine import Combination
 from discreet.decision.survey.publish import Publication
@@ -24,8 +24,6 @@ from discreet.look.result import Result
 from discreet.look.words import number, plural
 from discreet.table.cells import frame
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 ALL = "all"
 UNTOLD = "what the rule itself tells is not worked out; publish.known = false if it is secret"
 PUBLISHED, SUPPRESSED, SECONDARY, GIVEN_BACK, JOINED = (

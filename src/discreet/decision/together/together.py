@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.compare.cellbeliefs import Asked, Believed
 from discreet.decision.compare.rowbeliefs import seen_rows
 from discreet.decision.compare.tables import stated
@@ -28,7 +29,6 @@ from discreet.risk.limits import Says, breaks
 from discreet.table.cells import frame, labels
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
 PRIOR = "Before, every table of the known total is alike to the intruder, who knows every mask."
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.decision.compare.cellbeliefs import Asked
 from discreet.decision.compare.printedbeliefs import cell_rows
 from discreet.decision.compare.rowbeliefs import MOST_HELD, Seen
@@ -30,7 +31,6 @@ from discreet.table.table import Table
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Floats = NDArray[np.float64]
 EXACT = Mechanism(0, 0)
 SILENT = "drawn given margins that are out ({}): these are known, and it tells nothing besides"
 GAPS = "how gaps were chosen among others may tell more"

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.decision.users.again import effective_draws
 from discreet.decision.users.targets import Target, cell_targets, margin_target
 from discreet.errors import DataError
@@ -17,8 +17,6 @@ from discreet.intruder.belief.belief import Belief
 from discreet.intruder.posterior.whole_table import Held, Model
 from discreet.release.release import Release
 from discreet.table.table import Table
-
-Ints = NDArray[np.int64]
 
 
 def share_target(

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.intruder.belief.atoms import plain
 from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.table.cells import frame
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

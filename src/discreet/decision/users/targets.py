@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import gathered
 from discreet.intruder.belief.belief import Belief
@@ -20,8 +20,6 @@ from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 from discreet.table.words import brief
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

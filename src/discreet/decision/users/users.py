@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.decision.users.again import drawn_again
-from discreet.decision.users.outlook import Floats, Outlook, largest, times
+from discreet.decision.users.outlook import Outlook, largest, times
 from discreet.decision.users.targets import Target
 from discreet.decision.users.threshold import Given, Threshold
 from discreet.decision.users.ties import tied

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.words import plural
-
-Floats = NDArray[np.float64]
 
 
 def inside(values: NDArray[Any], event: Any) -> Floats:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import (
     check_lengths,
@@ -30,7 +31,6 @@ from discreet.look.result import Result
 from discreet.look.words import number, plural
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 CLOSE = 1e-6  # of a sum of probabilities to one
 CLOSE_INTEGRAL = 1e-3
 Event = Any  # a value, (low, high), a set of values, or a function of the value

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import check_share, gathered, judged
 from discreet.intruder.belief.belief import Belief, Event, Kind
 from discreet.intruder.belief.effective import kish
 from discreet.look.result import Shown
 
-Floats = NDArray[np.float64]
 UNIFORM = -1.0  # alpha of a density that is level
 SHOWN = 200  # points of a range in a picture
 TAIL_SHOWN = 1e-4

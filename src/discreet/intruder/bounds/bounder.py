@@ -10,6 +10,7 @@ from operator import or_
 
 import numpy as np
 
+from discreet.arrays import Ints
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.conflict import named_conflict
@@ -17,7 +18,6 @@ from discreet.intruder.bounds.glued import Glued
 from discreet.intruder.bounds.integer import limits
 from discreet.intruder.bounds.method import Asked
 from discreet.intruder.bounds.methods import auto, find_method
-from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.part import CLOSED, Found, Part, Proof, Question
 from discreet.intruder.bounds.reduce import reduce_tied
 from discreet.intruder.bounds.result import CellBounds, Rung

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.opencells import Ints
+from discreet.arrays import Ints
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import solver
+from discreet.arrays import Ints
 from discreet.effort import Effort
 from discreet.errors import InconsistentRelease
 from discreet.intruder.bounds.linear import SLACK, fitting
-from discreet.intruder.bounds.opencells import Ints, OpenCells
+from discreet.intruder.bounds.opencells import OpenCells
 from discreet.solver import UNLIMITED, Limit
 
 MOST_BRANCHED = 1 << 10  # open cells; of more, the first node may take minutes

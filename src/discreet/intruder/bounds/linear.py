@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import solver
+from discreet.arrays import Ints
 from discreet.effort import UNLIMITED, Clock
 from discreet.errors import InconsistentRelease
-from discreet.intruder.bounds.opencells import Ints, OpenCells
+from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 from discreet.look.progress import track
 from discreet.solver import Limit

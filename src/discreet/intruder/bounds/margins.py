@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.intruder.bounds.opencells import Ints
+from discreet.arrays import Ints
 from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.keys import Codes

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, InconsistentRelease
 from discreet.release.release import Known, Release
@@ -19,7 +20,6 @@ from discreet.table.table import Table
 
 MOST_CELLS = 1 << 26
 MOST_OPEN = 250_000
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

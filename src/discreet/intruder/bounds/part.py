@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import UNLIMITED, Clock, Seconds
 from discreet.intruder.bounds.linear import Program
 from discreet.intruder.bounds.margins import margin_bounds, upper_bounds
-from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, Ints, OpenCells, possible
+from discreet.intruder.bounds.opencells import MOST_CELLS, MOST_OPEN, OpenCells, possible
 from discreet.intruder.bounds.result import NONE_HIGH, NONE_LOW
 from discreet.intruder.bounds.shuttle.lattice_layout import Layout
 from discreet.intruder.bounds.shuttle.shuttle import Shuttle, bytes_needed

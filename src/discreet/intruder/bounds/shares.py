@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Ints
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.linear import EFFORT, LEAST, PATIENCE
-from discreet.intruder.bounds.opencells import Ints, OpenCells
+from discreet.intruder.bounds.opencells import OpenCells
 from discreet.intruder.bounds.part import Part
 from discreet.intruder.bounds.work import BRANCHED
 from discreet.intruder.witness.seen import Seen
 from discreet.table.cells import Cells
 
-Bools = NDArray[np.bool_]
 Settled = tuple[Bools, Bools, Bools]  # known, settled by whole numbers, refuted by fractions
 FINEST = 10**6  # denominator of a share
 CLOSE = 1e-9

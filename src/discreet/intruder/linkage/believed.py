@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.errors import DataError
 from discreet.intruder.linkage.kinds import source_numbers
 from discreet.intruder.linkage.laws import Factor, Law, log_integral
@@ -17,9 +17,6 @@ from discreet.intruder.linkage.reading import ERRORS
 from discreet.intruder.linkage.reading import density as read_density
 from discreet.intruder.linkage.records import Records, numbers, texts
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 FINER, NEAR = 20, 1e-6  # nodes of a second integral, and how far it may be from the first
 
 
@@ -89,7 +86,7 @@ def law_of(kind: Kind, density: Grid | None, name: str) -> Law:
     raise DataError(f"the error of {name!r} is of kind {kind}; use one of {', '.join(ERRORS)}.")
 
 
-def _case(records: Records, key: Key, here: Flags) -> Around | Combined:
+def _case(records: Records, key: Key, here: Bools) -> Around | Combined:
     """What is believed of respondents who are `here`; others may lack it."""
     if key.kind is Kind.OWN:
         raise DataError(f"a belief about {key.name!r} is itself of kind own; say it by its kind.")
@@ -151,7 +148,7 @@ def _check_total(found: Combined, records: Records, name: str) -> None:
         )
 
 
-def _spread(records: Records, key: Key, there: Flags) -> Floats:
+def _spread(records: Records, key: Key, there: Bools) -> Floats:
     given: float | By | None = key.spread_by
     if given is None and key.spread is not None:
         if len(key.spread) > 1:
@@ -166,7 +163,7 @@ def _spread(records: Records, key: Key, there: Flags) -> Floats:
     return _each(records, given, there, key.name)
 
 
-def _each(records: Records, given: float | By, there: Flags, name: str) -> Floats:
+def _each(records: Records, given: float | By, there: Bools, name: str) -> Floats:
     """A number above 0 for everybody who is `there`; 1 for all others."""
     if not isinstance(given, By):
         if not (np.isfinite(given) and given > 0):
@@ -196,7 +193,7 @@ def _by(records: Records, given: By) -> Floats:
     return np.array([float(values[one]) for one in labels])
 
 
-def _scaled(values: Floats, name: str, records: Records, logs: bool, here: Flags) -> Floats:
+def _scaled(values: Floats, name: str, records: Records, logs: bool, here: Bools) -> Floats:
     values = np.where(here, values, np.nan)
     if not logs:
         return values

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.encode import Encoded, whitening
 from discreet.intruder.linkage.shelf import Shelf, forget
 from discreet.look.progress import Progress
 from discreet.spreading import Spread, spread
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 DENSE = 2_000_000  # pairs that are all weighed
 PIECE = 1 << 20  # candidates of released records that are looked for at a time
 TRIFLE = 1e-7  # of a released record's weight

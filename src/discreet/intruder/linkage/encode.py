@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.believed import own_beliefs, own_keys
 from discreet.intruder.linkage.kinds import (
@@ -28,8 +29,6 @@ from discreet.intruder.linkage.reading import TYPED
 from discreet.intruder.linkage.records import Records, numbers
 from discreet.intruder.linkage.tables import codes_of, tables_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Labels = NDArray[np.object_]
 MOST_CORRELATED = 10  # numbers of which some are missing
 MOST_CELLS = 10_000_000  # of a table

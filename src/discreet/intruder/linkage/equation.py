@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 
-Floats = NDArray[np.float64]
 MOST_STEPS = 1 << 28  # of the exact sum
 ROUNDS = 30
 

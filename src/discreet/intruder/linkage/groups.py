@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.intruder.linkage.blocking import Candidates
 from discreet.intruder.linkage.equation import group_links, refuse_impossible
 from discreet.intruder.linkage.shelf import Shelf, forget
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 EXACT_TOTAL = 1 << 29  # steps of all groups together: a second's work
 MOST_HELD = 1 << 24  # numbers of one group
 

@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.data.frames import label
 from discreet.errors import DataError
 from discreet.intruder.linkage.matches import Matches, match
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.intruder.linkage.records import Records, numbers, texts
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.object_]
-Flags = NDArray[np.bool_]
 MATCHED = (Kind.EXACT, Kind.INTERVAL, Kind.TOPCODE, Kind.SUPPRESSED, Kind.SHARED)
 
 
-def never(key: Key, sources: int) -> Flags:
+def never(key: Key, sources: int) -> Bools:
     """Source records that are known not to be released."""
     if key.seen is None:
         return np.zeros(sources, bool)
@@ -213,7 +212,7 @@ def _folded(key: Key, released: Labels) -> Labels:
     return released
 
 
-def _ends(key: Key) -> list[tuple[float | None, Callable[[Floats, float], Flags], str]]:
+def _ends(key: Key) -> list[tuple[float | None, Callable[[Floats, float], Bools], str]]:
     """Both thresholds, what lies beyond them, and its code."""
     if key.low is None and key.high is None:
         raise DataError(f"the topcode key {key.name!r} has no low and no high; give one.")

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
+
 ROOT = float(np.sqrt(2))
 EDGE = 1 + 1e-9  # an error at the end of its range is within it, whatever the rounding
 NODES = 12  # of Gauss and Legendre, between two breaks

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.intruder.linkage.blocking import Classes
 from discreet.intruder.linkage.shelf import BLOCK, blocks, forget
 from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TIE = 1e-9
 RARE = 1e-3
 

@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.intruder.linkage.laws import Factor, Law, log_integral, log_product, spread_out
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 NORMAL = Law("normal")
 
 

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Key
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_EDGES = 10_000_000  # entries of laws that are cut off at an end of the file
 QUICK = 200_000_000  # products, else by Fourier transforms
 MISSING = -1

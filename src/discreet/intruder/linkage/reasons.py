@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.intruder.linkage.encode import Encoded
-
-Floats = NDArray[np.float64]
 
 
 def reasons(data: Encoded, source: int, released: int) -> dict[str, float]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.data.encode import check_alike
 from discreet.data.frames import label
 from discreet.data.readers import text
@@ -18,8 +19,6 @@ from discreet.data.totals import check_labels
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Intruder, Key, Kind
 from discreet.look.result import Unpublished
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.intruder.linkage.blocking import (
     PIECE,
     TRIFLE,
@@ -27,8 +27,6 @@ from discreet.intruder.linkage.encode import Encoded, whitening
 from discreet.intruder.linkage.shelf import Shelf
 from discreet.spreading import spread
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 WALKS = 300_000_000  # combinations of outcomes whose probabilities are summed
 BATCH = 20_000_000  # pairs of combinations at a time
 FINEST = 256

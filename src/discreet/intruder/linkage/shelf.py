@@ -17,11 +17,11 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError
 from discreet.spreading.crew import crew
 from discreet.spreading.memory import for_tasks
 
-Ints = NDArray[np.int64]
 SHARE = 0.5  # of the memory that the program may take, for pairs
 BLOCK = 1 << 20  # pairs that are worked on at a time, at most
 SMALLEST = 1 << 16  # so that threads seldom wait for each other

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.blocking import Candidates
 from discreet.intruder.linkage.groups import Groups
@@ -19,9 +20,6 @@ from discreet.intruder.linkage.linked import Links
 from discreet.intruder.linkage.shelf import Shelf, forget
 from discreet.look.progress import Progress
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 EXACT = 1 << 29  # steps for one group of entangled records: a second's work
 CLOSE, ROUNDS = 1e-6, 300
 FEWEST, WORK = 30, 6 * 10**8  # rounds, and messages in all, before it stops as it is
@@ -173,7 +171,7 @@ class _Pairs(NamedTuple):
         return found
 
     def sums(
-        self, values: Floats, copies: tuple[Ints, Ints], end: int, only: Flags | None = None
+        self, values: Floats, copies: tuple[Ints, Ints], end: int, only: Bools | None = None
     ) -> Floats:
         """Over all copies at the far end, for each released (end 0) or source record (1)."""
         found = np.zeros(self.sources if end else len(self.starts) - 1)
@@ -184,7 +182,7 @@ class _Pairs(NamedTuple):
             np.add.at(found, places if end else rows[chosen], here * ways)  # in this order
         return found
 
-    def divide(self, values: Floats, whole: Floats, end: int, only: Flags | None = None) -> None:
+    def divide(self, values: Floats, whole: Floats, end: int, only: Bools | None = None) -> None:
         """By a number of each released (end 0) or source record (1)."""
         for span, rows in self.blocks():
             by = whole[self.places[span] if end else rows]
@@ -228,7 +226,7 @@ def rounds_for(edges: int) -> int:
 
 
 def _agree(
-    pairs: _Pairs, chances: Floats, settled: Flags, groups: Groups, copies: tuple[Ints, Ints]
+    pairs: _Pairs, chances: Floats, settled: Bools, groups: Groups, copies: tuple[Ints, Ints]
 ) -> None:
     """Balance what was summed cluster by cluster: the links of a source sum to 1 at most, and as
     many sources of a group have none as its records leave.

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.kinds import released_labels, source_labels
 from discreet.intruder.linkage.model import Key
 from discreet.intruder.linkage.records import Records
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def tables_of(types: int, found: list[Floats]) -> Floats:

@@ -14,8 +14,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from discreet.arrays import Floats, Ints
+
 Function = Callable[[Ints, Ints], Floats]
 LEAST = 5  # log2 of the shortest panel
 NODES = 17

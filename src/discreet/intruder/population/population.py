@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.population.superpopulation import (
@@ -27,8 +27,6 @@ from discreet.table.cells import Cells
 from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 NEGATIVE_BINOMIAL = "negative-binomial"
 TAIL = 1e-12  # of a belief that is cut off
 MOST_VALUES = 1 << 22

@@ -12,8 +12,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.population.panels import expectations, power_means
@@ -21,8 +22,6 @@ from discreet.look.result import Result
 from discreet.models.domain_shares import LEAST, MOST
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LARGEST = 2**53
 FEW = 4096  # terms that are added one by one
 TAIL = 1e-13  # of a belief that is cut off

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.models.loglinear import Fit
 from discreet.table.cells import Cells
 from discreet.table.keys import keys, unravel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SHAPES = (math.log(1e-15), math.log(1e6))  # of a gamma distribution that is fitted
 STEP = 1e-3  # of a logarithm, for derivatives
 LEAST_BEND = 1e-10  # of the likelihood over a step

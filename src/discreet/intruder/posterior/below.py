@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.table.cells import Cells
 from discreet.table.keys import Codes, keys
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

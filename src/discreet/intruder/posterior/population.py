@@ -24,8 +24,9 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.chains.augment import shown
@@ -39,8 +40,6 @@ from discreet.table.cells import Cells
 from discreet.table.keys import unravel
 from discreet.table.lattice import bits
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 DRAWS = 4_000  # of theta
 FEWEST = 200  # of them, where a cell has many counts
 AT_ONCE = 1 << 22  # numbers

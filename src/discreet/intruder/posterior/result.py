@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
@@ -23,8 +24,6 @@ from discreet.table.cells import Cells, frame, labels
 from discreet.table.keys import Codes, unravel
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_CELLS = 1 << 20
 MOST_VALUES = 1 << 25  # probabilities that are held
 MOST_WRITTEN = 1 << 21

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import Clock
 from discreet.errors import ConvergenceWarning
 from discreet.intruder.posterior.exact.blocks import Blocks
@@ -18,8 +19,6 @@ from discreet.intruder.posterior.result import Posterior
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_KEPT = 2_000
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.look.result import Shown
 from discreet.table.keys import Codes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LogWeight = Callable[[NDArray[np.generic], Ints], Floats]
 
 

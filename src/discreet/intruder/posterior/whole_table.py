@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError, SolverError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.bounds.bounder import Bounder
@@ -24,8 +24,6 @@ from discreet.table.cells import Cells
 from discreet.table.keys import unravel
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_COUNTS = 50_000_000  # in a list of tables
 
 

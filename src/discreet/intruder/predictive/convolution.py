@@ -11,9 +11,9 @@ import math
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
+
 ORDER = 8
 
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.words import number
 
-Floats = NDArray[np.float64]
 LEAST = 1e-4  # gain of log-likelihood over tables of one and the same shares
 FARTHEST = (-30, 14)  # logarithms of weights that are tried
 NOTHING = 1e-4  # of a worth

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.predictive.dispersion import dispersion
 from discreet.intruder.predictive.priors import Counts, Dirichlet, ordered
@@ -18,7 +18,6 @@ from discreet.look.words import number, percent, plural
 from discreet.table.cells import frame
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
 PEOPLE = 100  # that a prior is asked to foresee
 MASS = 0.9  # of the intervals
 

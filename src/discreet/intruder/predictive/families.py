@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.look.result import Shown
 
-Floats = NDArray[np.float64]
 TAIL = 1e-12  # of the probability that a grid leaves out
 POINTS = 8000
 

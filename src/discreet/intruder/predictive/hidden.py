@@ -19,13 +19,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.priors import Counts, Dirichlet, Independent, Mixture, Prior
 
-Floats = NDArray[np.float64]
 Part = Independent | Dirichlet
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.look.result import Shown
 
-Floats = NDArray[np.float64]
 Counts = Mapping[str, int]
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.families import Gamma, LogNormal, Pareto
@@ -21,7 +21,6 @@ from discreet.intruder.predictive.priors import Dirichlet
 from discreet.look.result import Result
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 NEAR = {"beta": 0.05, "gamma": 0.1, "lognormal": 0.1, "pareto": 0.1}  # usual distances
 NAMED = {
     "beta": ("a", "b"),

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.errors import DataError, SolverError
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.predictive.convolution import integral, interpolate, log_sum, power
 from discreet.intruder.predictive.families import Family, Pareto
 from discreet.look.result import Unpublished
 
-Floats = NDArray[np.float64]
 A_SCALE = 16  # grid points in the finest part of the density, at first
 MOST_POINTS = 1 << 22
 CLOSE = 1e-7

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.effort import UNLIMITED, Clock, Seconds
 from discreet.errors import DataError, SolverError, TooLarge
 from discreet.intruder.belief.atoms import check_lengths, checked_mass
@@ -26,9 +27,6 @@ from discreet.table.cells import Cells
 from discreet.table.keys import keys, lookup
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Question = Callable[[Table], bool]
 MOST_HELD = 1 << 27  # counts of cells in draws
 

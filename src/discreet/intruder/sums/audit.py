@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.sums.moves import OUTSIDER, Moves
@@ -19,9 +19,7 @@ from discreet.intruder.sums.reduced import reduced
 from discreet.intruder.sums.tables import Tables, any_table
 from discreet.look.result import Unpublished
 from discreet.release.printed import Printed
-from discreet.sheets.system import Floats, Ints
 
-Bools = NDArray[np.bool_]
 Stretch = Callable[[Moves, int, int, bool, float], None]
 NODES = 100  # of branch and bound, for one end of one target
 PROGRAMS = 40  # large integer programs of one audit

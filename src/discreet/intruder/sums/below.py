@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.release.printed import Printed
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 FEW, SHARE = 20, 50  # a hidden cell with more fine cells, and more of its part, frees none of them
 
 

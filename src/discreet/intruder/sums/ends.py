@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.intruder.sums.propagate import rounded
 from discreet.intruder.sums.reduced import Component
-from discreet.sheets.system import Floats
 from discreet.solver import UNLIMITED, Ended, Limit, Program, Solution, Sums
 
 NEAR = 1e-6  # a whole number, and an end that is reached

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.sheets.system import Floats
+from discreet.arrays import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.effort import Clock, Effort, Seconds
 from discreet.intruder.sums.ends import Ends
 from discreet.intruder.sums.protection import target_sums
 from discreet.intruder.sums.reduced import reduced
 from discreet.intruder.sums.tables import Tables
 from discreet.release.printed import Printed
-from discreet.sheets.system import Floats
 from discreet.spreading import in_threads
 
 if TYPE_CHECKING:

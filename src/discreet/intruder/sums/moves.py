@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discreet.arrays import Floats, Ints
 from discreet.intruder.sums.ends import Ends
-from discreet.sheets.system import Floats, Ints
 from discreet.solver import Ended, Limit, Program, Sums
 
 NEAR = 1e-6

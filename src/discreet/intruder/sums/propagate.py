@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.sheets.system import Floats
+from discreet.arrays import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

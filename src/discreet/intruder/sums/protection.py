@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.look.result import Unpublished
-from discreet.sheets.system import Floats, Ints, System
+from discreet.sheets.system import System
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

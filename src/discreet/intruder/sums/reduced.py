@@ -7,18 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.errors import InconsistentRelease
 from discreet.intruder.sums.implied import implied
 from discreet.intruder.sums.propagate import propagate, rounded
 from discreet.release.printed import Printed
-from discreet.sheets.system import Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Bools = NDArray[np.bool_]
 NEAR = 1e-11  # of the largest value: sums of fractions are equal
 
 

@@ -6,12 +6,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.effort import Clock
 from discreet.errors import InconsistentRelease
 from discreet.intruder.sums.ends import NEAR, Ends
 from discreet.intruder.sums.reduced import Reduced, reduced
 from discreet.release.printed import Printed
-from discreet.sheets.system import Floats
 from discreet.solver import MOST, Limit
 
 

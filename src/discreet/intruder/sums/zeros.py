@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.release.printed import Printed
-from discreet.sheets.system import Floats, Ints
 from discreet.solver import Program, Sums
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Bools = NDArray[np.bool_]
 MOST = 100_000  # fine cells of one program
 
 

@@ -8,17 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.errors import DataError, InconsistentRelease, SolverError
 from discreet.intruder.tables.net import Search
-from discreet.intruder.tables.split import (
-    NOTHING_FITS,
-    Ints,
-    System,
-    open_cells,
-    separate,
-    split,
-)
+from discreet.intruder.tables.split import NOTHING_FITS, System, open_cells, separate, split
 from discreet.look.progress import working
 from discreet.release.release import Release
 from discreet.table.cells import Cells

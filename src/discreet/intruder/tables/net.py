@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.arrays import Ints
 from discreet.errors import InconsistentRelease
-from discreet.intruder.tables.split import NOTHING_FITS, Ints, System
+from discreet.intruder.tables.split import NOTHING_FITS, System
 
 if TYPE_CHECKING:
     from discreet._kernels.tables import Net

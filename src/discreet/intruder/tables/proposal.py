@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.intruder.tables.split import Ints, System
+from discreet.arrays import Floats, Ints
+from discreet.intruder.tables.split import System
 
-Floats = NDArray[np.float64]
 BROAD = 2.0  # somewhat wider than the normal approximation, so that no weight is very large
 EVEN = 0.05
 STEPS = 80

@@ -10,12 +10,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError, InconsistentRelease, SolverError
 from discreet.intruder.bounds.opencells import OpenCells
 from discreet.release.release import Release
 from discreet.table.keys import Codes
 
-Ints = NDArray[np.int64]
 MOST_ENTRIES = 1 << 24
 NOTHING_FITS = (
     "no table fits the release: its margins and what is known of single cells contradict each "

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.arrays import Ints
 from discreet.effort import UNLIMITED, Clock
-from discreet.intruder.tables.split import Ints, System
+from discreet.intruder.tables.split import System
 
 MOST_ENTRIES = 1 << 24
 MOST_SIDE = 12

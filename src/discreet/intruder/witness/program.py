@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import solver
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.release.release import Known, Release
 from discreet.solver import Limit
@@ -24,8 +25,6 @@ MOST_SCRATCH = 1 << 22
 SLACK = 1e-5
 MOST_BROKEN = 1_000  # values that are not whole, up to which these are branched on
 NODES = 100
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)

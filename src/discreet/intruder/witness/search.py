@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, InconsistentRelease, SolverError
 from discreet.intruder.witness.program import Moves, matches
@@ -28,7 +29,6 @@ EACH = 100  # that a program counts for besides, since it must be written
 FIRST_WALK, WALK, LONGEST_WALK = 10_000, 150, 1_500  # tries for each positive cell
 ASIDE = 0.1  # what the other targets weigh beside the one in question
 NEW = 1e-3  # what a person in an empty cell costs: keeps moves small, and vertices whole
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.intruder.bounds.opencells import possible
 from discreet.intruder.witness.walk import Walks
 from discreet.release.release import Release
@@ -16,7 +17,6 @@ from discreet.table.keys import Codes, keys
 from discreet.table.sums import Lattice
 from discreet.table.table import Table
 
-Ints = NDArray[np.int64]
 MOST_CELLS, MOST_SUMS = 1 << 12, 1 << 16  # of a table
 MOST_PEOPLE = 1 << 40  # a million times as many is a whole number still
 NOTED, LEARNED = 512, 64  # tables of the first walk, and of one from a table that was told

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import Clock, Effort, Seconds
 from discreet.intruder.bounds.integer import NODES, IntegerProgram
 from discreet.intruder.bounds.opencells import OpenCells
@@ -24,7 +24,6 @@ from discreet.table.table import Table
 LEAST_CELLS, MOST_CELLS = 64, 512
 TRIES = 4
 SLICES = 2_000  # that are tried
-Ints = NDArray[np.int64]
 
 
 def slice_witnesses(

@@ -14,7 +14,6 @@ from discreet.table.lattice import bits, maximal
 
 MOST_FLAGS = 1 << 22
 MOST_PARTIAL = 48
-Ints = NDArray[np.int64]
 
 
 @dataclass(eq=False)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.intruder.bounds.opencells import possible
 from discreet.release.release import Release
 from discreet.table.keys import Codes, keys, unravel
@@ -17,7 +17,6 @@ from discreet.table.table import Table
 MOST_CELLS = 1 << 24
 MOST_DIGITS = 20
 NO_GOAL = -(1 << 62)
-Ints = NDArray[np.int64]
 
 
 @dataclass(eq=False)

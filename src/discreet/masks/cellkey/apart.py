@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.effort import Effort
 from discreet.errors import InconsistentRelease, SolverError
 from discreet.masks.cellkey.case import Beliefs, Case, filled, shares
 
-Floats = NDArray[np.float64]
 TURNS, CHAINS, BATCHES = 400_000, 4, 25
 APART = (
     "noises of cells over different people are taken as independent; if keys are sums of record "

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import Effort
 from discreet.errors import DataError, SolverError
 from discreet.masks.cellkey.case import Beliefs, Case, filled, shares
 from discreet.masks.cellkey.ptable import PTable
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 DRAWS, BATCH, WANTED, FEW = 10_000_000, 100_000, 4_000, 400
 TURNS, CHAINS, BATCHES = 4_000_000, 4, 25
 COLD, COLDER, MANY = 1.5, 3.5, 20  # colder where there are many printed cells to fit

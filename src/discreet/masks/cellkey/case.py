@@ -6,15 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError, InconsistentRelease
 from discreet.masks.cellkey.likelihood import of_rows
 from discreet.masks.cellkey.ptable import PTable
 from discreet.sheets.system import System
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

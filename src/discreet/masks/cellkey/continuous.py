@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.masks.cellkey.keys import as_fractions
 from discreet.masks.cellkey.perturb import SAID
@@ -25,7 +26,6 @@ from discreet.masks.cellkey.ptable import PTable
 from discreet.masks.masked import Masked
 from discreet.sheets.system import System
 
-Floats = NDArray[np.float64]
 DIGITS = 8  # of a key, which are turned for the next contribution
 TYPES = ("top_contr", "mean", "range", "sum")
 

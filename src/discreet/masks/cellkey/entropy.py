@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import SolverError
 
-Floats = NDArray[np.float64]
 STEPS, NEAR = 300, 1e-11
 
 

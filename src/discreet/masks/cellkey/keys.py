@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.sheets.system import System
 
-Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
 SHORTEST = 16
 

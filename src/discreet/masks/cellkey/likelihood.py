@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.masks.cellkey.ptable import PTable
-
-Floats = NDArray[np.float64]
 
 
 def likelihood(ptable: PTable, most: int | None = None) -> Floats:

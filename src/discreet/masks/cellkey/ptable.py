@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError, OptionError, SolverError
 from discreet.look.result import Shown
 from discreet.masks.cellkey.entropy import greatest_entropy
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Strings = NDArray[np.str_]
 LEAST = 1e-8  # of a probability, and the places to which intervals are rounded
 LESS, TRIES = 0.05, 20  # pstay falls in such steps until the variance is met

@@ -8,8 +8,8 @@ import secrets
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError, InconsistentRelease, SolverError
 from discreet.intruder.posterior.chains.chains import chain_draws
@@ -26,7 +26,6 @@ from discreet.table.formula import Formula
 from discreet.table.keys import Codes, lookup, unravel
 from discreet.table.table import Table
 
-Ints = NDArray[np.int64]
 MOST_COUNTS = 1 << 27  # of all draws
 DENSE = 1 << 24
 CHAINS, LEAST = 4, 1_000  # draws of each chain, from which those that are wanted are taken

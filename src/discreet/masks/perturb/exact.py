@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import Clock, Effort
 from discreet.errors import DataError, SolverError
 from discreet.intruder.posterior.exact.transfer import Transfer
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.enumerate import listed
-from discreet.intruder.tables.split import Ints, System, open_cells, separate, split
+from discreet.intruder.tables.split import System, open_cells, separate, split
 from discreet.look.progress import working
 from discreet.release.release import Release
 from discreet.table.keys import Codes
 
-Floats = NDArray[np.float64]
 MOST_COLUMNS = 2_000  # that hang together
 MOST_ENTRIES = 10_000_000  # of the states of a block
 MOST_NUMBERS = 4_000_000  # in the list of a block's tables

@@ -8,6 +8,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.posterior.weights import CellWeights
 from discreet.models.loglinear import LogLinear
@@ -15,8 +16,6 @@ from discreet.release.release import Release
 from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Named = str | Formula | CellWeights | None
 
 

@@ -11,16 +11,14 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.intruder.posterior.exact.decomposable import draw_tables
 from discreet.release.release import Release
 from discreet.table.graph import components
 from discreet.table.keys import Codes, keys, lookup
 from discreet.table.lattice import maximal
 from discreet.table.table import Table
-
-Ints = NDArray[np.int64]
 
 
 def parts_of(release: Release) -> list[Release]:

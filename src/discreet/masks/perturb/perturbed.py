@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError
 from discreet.intruder.posterior.chains.convergence import Convergence
 from discreet.intruder.posterior.exact.decomposable import Matching
@@ -25,8 +25,6 @@ from discreet.table.formula import Formula
 from discreet.table.impossible import Combination
 from discreet.table.keys import Codes
 from discreet.table.table import Table
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

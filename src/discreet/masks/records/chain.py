@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.compose import compose
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

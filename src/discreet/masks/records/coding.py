@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.data.frames import label
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
-from discreet.masks.records.file import Floats, Labels, RecordFile
+from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import MaskedFile, amount
 from discreet.masks.records.numeric import (
     Columns,
@@ -24,7 +24,6 @@ from discreet.masks.records.numeric import (
     weights_of,
 )
 
-Rows = NDArray[np.bool_]
 REPLACED = ("threshold", "mean", "label")
 
 
@@ -145,7 +144,7 @@ class Code(NumberMask):
         values: Floats,
         weights: Floats,
         ends: tuple[float | None, float | None],
-        beyond: tuple[Rows, Rows],
+        beyond: tuple[Bools, Bools],
     ) -> float | str | None:
         """What stands for all beyond one end; nothing without that end."""
         end, rows = ends[side], beyond[side]
@@ -164,7 +163,7 @@ class Code(NumberMask):
         return mean_of(values[rows], weights[rows])
 
 
-def _beyond(values: Floats, low: float | None, high: float | None) -> tuple[Rows, Rows]:
+def _beyond(values: Floats, low: float | None, high: float | None) -> tuple[Bools, Bools]:
     return (
         values < (-np.inf if low is None else low),
         values > (np.inf if high is None else high),
@@ -178,7 +177,7 @@ def _quantile(values: Floats, share: float) -> float:
     return float(there[len(there) - 1 - may])
 
 
-def _labelled(file: RecordFile, name: str, codes: list[str], beyond: tuple[Rows, Rows]) -> Labels:
+def _labelled(file: RecordFile, name: str, codes: list[str], beyond: tuple[Bools, Bools]) -> Labels:
     """The column as text, None where it is missing."""
     texts = file.labels(name).copy()
     texts[texts == ""] = None

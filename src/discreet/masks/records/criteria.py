@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from discreet.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from discreet.masks.records.lattice import Classes
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 CLOSE = 1e-9
 AT_ONCE = 1 << 22  # numbers of a dense block
 DIVERSITIES = ("distinct", "entropy", "recursive")

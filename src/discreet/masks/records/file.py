@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.data.frames import label
 from discreet.data.hierarchy import Hierarchy
 from discreet.errors import DataError, OptionError, near
@@ -18,7 +19,6 @@ from discreet.look.result import Unpublished
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.object_]
 _FIXED = re.compile(r"\d+(\.\d+)?", re.ASCII)
 

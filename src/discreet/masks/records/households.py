@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError
 from discreet.masks.records.file import RecordFile
 from discreet.table.keys import grouped
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.look.result import Shown
 from discreet.masks.records.file import Labels, RecordFile
 
-Ints = NDArray[np.int64]
 TOP = "*"
 
 

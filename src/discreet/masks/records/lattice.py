@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.look.result import Result, Shown
 from discreet.masks.records.criteria import Criteria
@@ -25,8 +26,6 @@ from discreet.masks.records.ladder import Ladder
 from discreet.table.cells import frame
 from discreet.table.keys import grouped
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Node = tuple[int, ...]
 LOSSES = ("height", "discernibility", "non-uniform entropy", "average class")
 MOST_NODES = 10_000_000

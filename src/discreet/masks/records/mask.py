@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Intruder, Key, Kind
 from discreet.intruder.linkage.records import Records
@@ -21,8 +22,6 @@ from discreet.masks.records.file import RecordFile
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError, OptionError
-from discreet.masks.records.file import Floats, RecordFile
+from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import MaskedFile
 from discreet.masks.records.numeric import (
     CLOSE,
@@ -22,7 +23,6 @@ from discreet.masks.records.numeric import (
     weights_of,
 )
 
-Ints = NDArray[np.int64]
 RELEASED = ("mean", "median")
 FEW = ("refuse", "blank")
 

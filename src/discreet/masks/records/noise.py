@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
-from discreet.masks.records.file import Floats, RecordFile
+from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import MaskedFile, amount
 from discreet.masks.records.numeric import Columns, NumberMask, by_column, mean_moved
 

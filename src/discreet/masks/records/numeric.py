@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.data.frames import label
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
-from discreet.masks.records.file import Floats, RecordFile
+from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, listed
 
 Columns = dict[str, Floats]

@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.households import Households
 from discreet.masks.records.mask import Mask, MaskedFile, amount, listed, others_changed
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Matrix = Mapping[str, Mapping[str, float]]
 EXACT = 1e-12
 

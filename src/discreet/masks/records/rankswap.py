@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.model import Key, Kind
-from discreet.masks.records.file import Floats, RecordFile
+from discreet.masks.records.file import RecordFile
 from discreet.masks.records.mask import MaskedFile, amount
 from discreet.masks.records.numeric import Columns, NumberMask
 
-Ints = NDArray[np.int64]
 SWEEPS = 48  # exchanges tried a record; ranks are as good as fresh after 16
 PARTS = 20
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.criteria import DISTANCES, DIVERSITIES, Criteria
@@ -16,9 +17,6 @@ from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.ladder import Ladder
 from discreet.masks.records.lattice import LOSSES, Lattice, Node, Search
 from discreet.masks.records.mask import Mask, MaskedFile, amount, listed, others_changed
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError, OptionError
 from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.mask import Mask, MaskedFile, amount
 from discreet.masks.records.numeric import CLOSE, given, weights_of
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

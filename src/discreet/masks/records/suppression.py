@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.model import Key, Kind
 from discreet.masks.records.file import RecordFile
@@ -17,7 +17,6 @@ from discreet.masks.records.mask import Mask, MaskedFile, amount, listed
 from discreet.risk.uniques.classes import agreeing
 from discreet.table.keys import grouped
 
-Ints = NDArray[np.int64]
 MOST = 16  # columns, of which all sets may be blanked
 BLANK = -1
 

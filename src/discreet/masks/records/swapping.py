@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError, OptionError
 from discreet.masks.records.file import RecordFile
 from discreet.masks.records.households import Households, codes_of
@@ -17,8 +17,6 @@ from discreet.masks.records.mask import Mask, MaskedFile, amount, listed, others
 from discreet.masks.records.tied import Tied
 from discreet.table.keys import grouped
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 REPEATS = 500
 SEED = 20
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.intruder.linkage.kinds import together
 from discreet.intruder.linkage.model import Intruder, Key, Kind
 from discreet.intruder.linkage.records import Records
@@ -25,8 +26,6 @@ from discreet.masks.records.file import Labels, RecordFile
 from discreet.masks.records.households import codes_of
 from discreet.masks.records.mask import MaskedFile
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 FINE = 0.02  # logarithms that are told apart
 MOST = 1500  # sorts of records
 LARGE = 300  # records that look alike: each is on its own

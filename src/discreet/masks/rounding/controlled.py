@@ -13,8 +13,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Bools, Floats
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, SolverError, Stopped
 from discreet.look.result import Unpublished
@@ -23,9 +24,6 @@ from discreet.masks.rounding.program import Model, Rounded
 from discreet.masks.rounding.simple import Steps, is_whole, printed
 from discreet.masks.rounding.unbiased import Circulation
 from discreet.sheets.system import System
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.effort import Clock, Effort
 from discreet.masks.rounding.simple import Steps
 from discreet.sheets.system import System
 from discreet.solver import Ended, Limit, Program, Solution, Sums
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NEAR = 1e-6
 SMALL = 1_500  # so many free cells are left to the solver as they are
 NODES = 500

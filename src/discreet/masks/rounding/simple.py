@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.masks.masked import Masked
 from discreet.release.printed import Printed
 from discreet.sheets.system import System
 
-Floats = NDArray[np.float64]
 NEAR = 1e-9  # a value so near a multiple, in bases, is one
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError, InconsistentRelease
 from discreet.masks.rounding.simple import Steps, is_whole
 from discreet.sheets.system import System
@@ -24,8 +25,6 @@ from discreet.solver import Ended, Program, Sums
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 FINE = 2**30  # parts of a base that amounts are taken to
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.effort import Clock
 from discreet.errors import SolverError
 from discreet.intruder.sums.protection import Protection
 from discreet.intruder.sums.tables import any_table
 from discreet.release.printed import Printed
-from discreet.sheets.system import Floats, System
+from discreet.sheets.system import System
 from discreet.solver import Ended, Limit, Program, Sums
 
-Bools = NDArray[np.bool_]
 NEAR = 1e-6
 
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Ints
 from discreet.errors import DisclosureError
 from discreet.sheets.system import System
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 MOST = 60_000_000  # numbers of one matrix
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.errors import Stopped
 from discreet.masks.suppress.elimination import determined, eliminate, eliminates
 from discreet.masks.suppress.problem import Unprotectable
 from discreet.masks.suppress.prover import Prover
 from discreet.masks.suppress.touching import Touching
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 PRUNING = 15_000_000  # iterations of the simplex times columns
 ROUNDS = 8  # in which a pattern is bettered,
 MANY = 60_000  # cells times targets of them all

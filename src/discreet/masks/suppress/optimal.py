@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Bools, Floats
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, Stopped
 from discreet.intruder.sums.protection import Protection
 from discreet.masks.suppress.attack import Attacker
 from discreet.masks.suppress.pattern import Pattern
-from discreet.sheets.system import Floats, System
+from discreet.sheets.system import System
 from discreet.solver import Ended, Limit, Program
 
-Bools = NDArray[np.bool_]
 ATTACKS = 20_000  # linear programs
 ROUNDS = 200  # integer programs
 NODES = 20_000  # of branch and bound, for one of them

@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.errors import DataError, DisclosureError, OptionError
 from discreet.intruder.sums.protection import Protection, target_sums
 from discreet.sheets.grouping import TOTAL
@@ -19,9 +20,6 @@ from discreet.sheets.system import System
 from discreet.solver import Limit, Program, Sums
 from discreet.table.words import spoken
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NODES = 2_000
 SLACK = 1e-6  # by which a move may fall short of what is asked
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.effort import Clock, Effort
 from discreet.masks.suppress.cubes import Cubes
 from discreet.masks.suppress.problem import Problem
@@ -14,9 +14,6 @@ from discreet.masks.suppress.space import Space
 from discreet.masks.suppress.witnesses import Witnesses
 from discreet.solver import Limit
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 CUBES = 50_000  # that are all tried for one cell
 STARTS = 6  # of a search among more
 NODES = 100  # of an integer program for one target

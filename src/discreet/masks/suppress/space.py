@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.intruder.sums.protection import target_sums
 from discreet.masks.suppress.problem import Problem
 from discreet.masks.suppress.witnesses import Witnesses
@@ -15,9 +15,6 @@ from discreet.solver import Ended, Limit, Program, Sums
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NEAR = 1e-6  # a whole number, and an end that is reached
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Bools, Floats
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError, SolverError, Stopped
 from discreet.intruder.sums.audit import Audit
@@ -25,9 +26,6 @@ from discreet.release.printed import Printed
 from discreet.sheets.system import System
 from discreet.table.words import brief
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Guarantee = Literal["width", "unique"]
 Method = Literal["heuristic", "optimal"]
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats
 from discreet.intruder.sums.protection import target_sums
 from discreet.masks.suppress.problem import Problem
 from discreet.solver import Ended, Limit, Program, Solution, Sums
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NEAR = 1e-6
 FREE = 1e-3  # of the least price: what touching a hidden cell costs
 

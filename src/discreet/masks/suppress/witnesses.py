@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from discreet.arrays import Bools, Floats, Ints
+
 Best = tuple[float, int]
 NONE: Best = (0.0, -1)  # the true table
 FEW = 64

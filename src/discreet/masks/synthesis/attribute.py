@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.look.result import Result, Unpublished
 from discreet.masks.synthesis.given import conditional, places
@@ -26,8 +27,6 @@ from discreet.table.cells import Cells, frame
 from discreet.table.formula import margin_names
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 ACT = 0.9
 DRAWS = 20
 SOURCES = ("copies", "margin", "true data")

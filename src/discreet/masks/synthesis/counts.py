@@ -18,8 +18,8 @@ Where some variables were kept, N is the number of people with the cell's values
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.posterior.result import Posterior
 from discreet.masks.synthesis.given import chance_of, eligible
@@ -28,8 +28,6 @@ from discreet.models.decomposed import LogLinearCells
 from discreet.table.cells import Cells
 from discreet.table.keys import Codes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 DRAWS = 50
 TAIL = 1e-12  # probability that may be cut off
 FIRST = 32  # counts that are looked at first

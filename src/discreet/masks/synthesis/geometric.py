@@ -13,12 +13,11 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError, OptionError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TAIL = 1e-12
 MOST_COUNTS = 1 << 20
 

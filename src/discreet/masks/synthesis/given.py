@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.masks.synthesis.synthesise import Synthetic
 from discreet.table.keys import Codes, keys
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def places(codes: Codes, axes: list[int], shape: tuple[int, ...]) -> Ints:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.progress import working
 from discreet.look.result import Unpublished
@@ -29,7 +29,6 @@ from discreet.table.keys import keys
 from discreet.table.lattice import bits
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
 STEPS = 2_000
 MOST = 100  # models that an average keeps
 ROUNDS = 10  # of walks and climbs

@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats, Ints
 from discreet.data.codebook import Variable
 from discreet.errors import DataError
 from discreet.intruder.posterior.result import Posterior
@@ -28,8 +29,6 @@ from discreet.table.formula import Formula, as_formula
 from discreet.table.keys import keys, unravel
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_CELLS = 1 << 22
 WORK = 2_000_000_000  # numbers that mirror descent looks at
 FEWEST, MOST = 200, 20_000  # rounds

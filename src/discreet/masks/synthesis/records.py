@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.codebook import Variable
 from discreet.errors import DataError, OptionError
 from discreet.intruder.linkage.kinds import together
@@ -29,8 +30,6 @@ from discreet.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MODELS = ("graphical", "averaged", "formula", "latent", "membership")
 MOST_VALUES = 30  # different numbers, up to here they are taken for codes
 MOST_CELLS = 1 << 22

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.masks.synthesis.given import chance_of, eligible
@@ -15,7 +16,6 @@ from discreet.masks.synthesis.synthesise import Synthetic, over, predicted
 from discreet.table.cells import Cells, frame
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
 DRAWS = 20
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError, OptionError
 from discreet.look.result import Result
 from discreet.look.words import plural
@@ -23,7 +24,6 @@ from discreet.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 Refit = Callable[[Table], CellModel]
 COPIES = 1
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.law.verdict import Verdict
 from discreet.report.checking.found import Finding
 from discreet.report.checking.tables import Judged
 from discreet.sheets.grouping import Grouping, Line
 from discreet.sheets.released import MANIFEST
 
-Floats = NDArray[np.float64]
 UNPROVEN = ("kept", "drawn", "multiplier", "exceptions")  # what a mask says that no file shows
 OWN = 3  # so many groups of an office's own making before their order is looked at
 

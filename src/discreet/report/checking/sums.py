@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.law.verdict import Verdict
 from discreet.effort import Clock, Seconds
 from discreet.errors import DisclosureError
@@ -24,7 +25,6 @@ from discreet.report.checking.tables import NEAR, Judged, Printing
 from discreet.sheets.sheet import Sheet
 from discreet.sheets.system import System
 
-Floats = NDArray[np.float64]
 LOST = 1e-12  # of a sum, in adding up its records in another order
 
 

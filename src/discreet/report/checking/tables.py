@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.decision.law.verdict import Verdict
 from discreet.report.checking.found import Finding, Found, Labels
 from discreet.sheets.sheet import Sheet
 
-Floats = NDArray[np.float64]
 NEAR = 1e-6  # of a sum, that arithmetic may lose
 NUMBER = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
 

@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.sheets.contributions import Contributions
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 CLOSE = 1e-9  # of sums of fractions, on the side that is stricter
 ROUNDED = 1e-14  # of sums that are equal but for rounding
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.predictive.categories import census, check_fraction, sampled
@@ -22,7 +22,6 @@ from discreet.risk.knowledge.reach import Priors, Reach, merged_reach, suppresse
 from discreet.risk.knowledge.safest import Beliefs
 from discreet.risk.uncertainty.shares import Shares
 
-Floats = NDArray[np.float64]
 Intruder = TypeVar("Intruder")
 TRIED, HALVINGS = 17, 20
 

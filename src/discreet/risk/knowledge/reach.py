@@ -18,15 +18,14 @@ from itertools import product
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.predictive.priors import Counts
 from discreet.look.result import Shown
 from discreet.look.words import both
 from discreet.risk.uncertainty.shares import shown
 
-Floats = NDArray[np.float64]
 MOST_CORNERS = 20_000
 CLOSE = 1e-12
 

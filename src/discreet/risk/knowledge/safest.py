@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.intruder.belief.belief import Belief
 from discreet.risk.knowledge.knowledge import CLOSE
 from discreet.risk.uncertainty import Entropy, Loss, OnValues, Uncertainty, Weighted
 from discreet.risk.uncertainty.base import points
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-9
 MOST_CUTS, HALVINGS = 300, 60
 TINY = 1e-15

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.encode import Encoded, encode
 from discreet.intruder.linkage.links import link_encoded
@@ -23,8 +24,6 @@ from discreet.risk.linkage.identification import Identification
 from discreet.spreading import spread
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TENTHS = 10
 
 

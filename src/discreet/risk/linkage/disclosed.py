@@ -7,17 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools, Floats, Ints
 from discreet.intruder.linkage.links import Links
 from discreet.look.result import Result, Shown
 from discreet.look.words import plural
 from discreet.risk.linkage.identification import SLACK, Identification
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 GAIN = 0.1  # by how much a value is more probable that is told, and not only frequent
 OVERALL = 1.0  # records as all are, that count beside those of a class
 STRANGE = 5.0  # the same, for somebody who is not released

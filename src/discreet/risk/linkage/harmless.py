@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.linkage.encode import Encoded, _marginal, encode
 from discreet.intruder.linkage.links import link_encoded
@@ -18,7 +18,6 @@ from discreet.intruder.linkage.records import Records
 from discreet.look.result import Result
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 MEASURES = ("pessimistic", "average", "above")
 MOST_TIMES = 1024
 AFTER = 3  # doublings in a row that must be within the limit

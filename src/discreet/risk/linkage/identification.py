@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.encode import Encoded, encode
 from discreet.intruder.linkage.links import Links, link_encoded
@@ -18,8 +19,6 @@ from discreet.look.result import Paged, Unpublished
 from discreet.look.words import plural
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 BINS = 10
 SLACK = 5e-5  # balanced probabilities are right to 1e-5: what may be as high as asked, is
 

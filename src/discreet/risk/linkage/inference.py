@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief
 from discreet.intruder.linkage.links import Links
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 ROUNDS = 1_000
 NODES = 15  # of quadrature
 MOST_MIXED = 256

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.blocking import classes
 from discreet.intruder.linkage.encode import Encoded
@@ -21,8 +22,6 @@ from discreet.table.cells import frame
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 DISTANCES = {"absolute": 1, "squared": 2, "log": 1, "log-squared": 2}
 TIE = 1e-12  # distances that differ by rounding alone are equal
 

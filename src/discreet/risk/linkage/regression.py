@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.risk.linkage.inference import Covariate
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.intruder.linkage.blocking import Candidates, find_candidates
 from discreet.intruder.linkage.links import Links, given_present
 from discreet.intruder.linkage.model import Intruder
@@ -15,8 +16,6 @@ from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.risk.linkage.identification import SLACK, Identification, Perceived
 from discreet.table.cells import frame
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

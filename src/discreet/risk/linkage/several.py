@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.result import Paged
 from discreet.look.words import plural
 from discreet.risk.linkage.identification import BINS, SLACK, Identification
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 WAYS = ("worst", "any", "any_at_most", "average")
 SAID = {
     "worst": "the worst intruder",

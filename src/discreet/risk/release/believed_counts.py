@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.effort import Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.population import PopulationPosterior
@@ -22,7 +23,6 @@ from discreet.risk.release.small import observable
 from discreet.table.cells import Cells
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
 MOST_ZEROS = 1_000_000
 LEAST_SURPRISE = 10.0  # nats
 

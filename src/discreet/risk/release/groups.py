@@ -10,8 +10,8 @@ from operator import or_
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.data.codebook import Variable
 from discreet.intruder.bounds.shares import FINEST
 from discreet.intruder.witness.seen import MOST_SUMS, Seen
@@ -22,8 +22,6 @@ from discreet.table.lattice import bits, closure
 from discreet.table.sums import Lattice
 from discreet.table.table import Table
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 Named = tuple[tuple[str, ...], Variable]
 CLOSE = 1e-9
 

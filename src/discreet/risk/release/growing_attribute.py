@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.intruder.bounds.shuttle.shuttle import Shuttle
 from discreet.risk.release.groups import candidates, pairs
 from discreet.risk.release.nature import Nature
@@ -17,7 +17,6 @@ from discreet.table.lattice import bits, closure
 from discreet.table.levels import levels
 from discreet.table.table import Table
 
-Ints = NDArray[np.int64]
 Places = tuple[Ints, Ints, Ints, Ints]  # record and lane of the cell, of its group
 
 

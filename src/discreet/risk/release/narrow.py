@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.intruder.bounds.bounder import Bounder
 from discreet.intruder.bounds.linear import EFFORT, PATIENCE
 from discreet.intruder.bounds.methods.linear import LARGE
@@ -16,7 +16,6 @@ from discreet.intruder.witness.seen import Seen
 from discreet.solver import Limit
 from discreet.table.cells import Cells
 
-Ints = NDArray[np.int64]
 FIRST = 2  # cells that are bounded first; then twice as many
 
 

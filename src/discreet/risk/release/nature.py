@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Bools
 from discreet.data.codebook import Variable
 from discreet.intruder.bounds.unspoken import tied_by_zeros, without_unspoken
 from discreet.release.release import STRUCTURAL, Known, Release
@@ -18,8 +19,6 @@ from discreet.table.cells import Cells
 from discreet.table.impossible import Combination
 from discreet.table.keys import keys
 from discreet.table.table import Table
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,12 @@ w have y.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools
 from discreet.data.codebook import Variable
 from discreet.intruder.bounds.unspoken import margins_speak_of, possible_with
 from discreet.release.release import STRUCTURAL, Release
 from discreet.risk.release.nature import Nature
-
-Bools = NDArray[np.bool_]
 
 
 def untold(release: Release, nature: Nature, *, exclusion: bool) -> tuple[set[str], Nature]:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import gathered
 from discreet.intruder.belief.belief import Belief, Kind
@@ -23,7 +24,6 @@ from discreet.intruder.posterior.whole_table import Held, TableBelief
 from discreet.look.result import Shown
 from discreet.risk.uncertainty.shares import Shares
 
-Floats = NDArray[np.float64]
 NODES, SHARES = np.polynomial.legendre.leggauss(3)
 
 

@@ -15,19 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import plain
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.posterior.whole_table import Held, TableBelief
 from discreet.look.words import plural
-from discreet.risk.uncertainty.base import (
-    Best,
-    Floats,
-    Uncertainty,
-    check_losses,
-    listed_shares,
-    one_value,
-)
+from discreet.risk.uncertainty.base import Best, Uncertainty, check_losses, listed_shares, one_value
 from discreet.risk.uncertainty.shares import Shares, everywhere, root, shown
 
 

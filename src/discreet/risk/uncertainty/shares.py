@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.intruder.belief.belief import Belief
 from discreet.look.result import Shown
 from discreet.look.words import plural
 
-Floats = NDArray[np.float64]
 CLOSE = 1e-12
 ALIKE = 1e-9
 

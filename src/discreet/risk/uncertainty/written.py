@@ -10,20 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import plain
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.belief.valued import Valued
 from discreet.intruder.posterior.whole_table import Held, TableBelief
 from discreet.look.words import plural
-from discreet.risk.uncertainty.base import (
-    Best,
-    Floats,
-    Uncertainty,
-    check_losses,
-    listed_shares,
-    points,
-)
+from discreet.risk.uncertainty.base import Best, Uncertainty, check_losses, listed_shares, points
 
 GUESSES = 201  # tried for a value with a density
 MOST_TRIED = 10_000_000  # acts x values

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.classes import frame_sizes
 from discreet.data.source import Source
 from discreet.errors import DataError
@@ -27,8 +28,6 @@ from discreet.risk.uniques.classes import (
 from discreet.table.cells import frame
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 AT_ONCE = 1 << 22  # numbers of a dense block
 BANDS = (1, 2, 3, 5, 10, 20, 50, 100)
 

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.checkpoint import as_checkpoint
 from discreet.data.classes import check_columns, group_records, weight_sums
 from discreet.data.codebook import MISSING, Codebook, Missing
@@ -30,8 +31,6 @@ from discreet.table.read import table_of
 from discreet.table.table import Table
 
 TAKES = ("count", "codebook", "table", "records", "crosstab", "totals", "checkpoint", "without")
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class MissingKey(StrEnum):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.classes import check_columns, group_members
 from discreet.errors import DataError
 from discreet.look.result import Result, Shown
@@ -16,8 +16,6 @@ from discreet.risk.uniques.classes import KeyClasses
 from discreet.table.cells import frame
 from discreet.table.keys import lookup
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 FEW, TERMS = 20, 80  # 1 / C(20 + 80, 80) is below 1e-20
 LEVELS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.intruder.population.population import Rehearsal, rehearse
 from discreet.intruder.population.superpopulation import (
     Fitted,
@@ -26,7 +27,6 @@ from discreet.risk.uniques.individual import Sampling
 from discreet.table.cells import Cells, frame
 from discreet.table.formula import as_formula
 
-Floats = NDArray[np.float64]
 NEGATIVE_BINOMIAL = "negative-binomial"
 TWO_WAY, INDEPENDENCE = "two-way", "independence"
 MOST_FITTED = 1 << 18  # cells of a table that is fitted with all pairs of keys

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.look.result import Result
 from discreet.look.words import plural
@@ -19,8 +20,6 @@ from discreet.table.cells import Cells
 from discreet.table.keys import keys as cell_keys
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_SETS = 100_000
 
 

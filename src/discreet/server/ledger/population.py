@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from discreet.arrays import Floats
 from discreet.decision.answering.relation import Axes, Relation, alike, by_names
 from discreet.errors import LedgerError
 from discreet.server.ledger import store
 from discreet.server.ledger.schema import Damaged, Dataset
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
 HALF = 0.5  # of all people: by more, one register does not change from vintage to vintage
 CLOSE = 0.1  # of all people: how far shares are apart
 NEAR = 20  # people

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from discreet.arrays import Ints
 from discreet.errors import LedgerError
 from discreet.server.ledger import tallies
 from discreet.server.ledger.chain import START, entry_hash, shape_of, table_hash, terms_of
@@ -37,7 +38,6 @@ NEW_TERMS = {
     Kind.TAKEN_OVER,
     Kind.CLOSED,
 }
-Ints = NDArray[np.int64]
 
 
 def open_dataset(

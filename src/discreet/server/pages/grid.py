@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DisclosureError
 from discreet.server.pages.layout import Layout, Show, usual_of
 from discreet.server.pages.words import number, percent
 from discreet.server.showing.catalogue import Published
 
-Ints = NDArray[np.int64]
 ROWS = 60  # of a page
 
 

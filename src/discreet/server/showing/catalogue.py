@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from discreet.arrays import Ints
 from discreet.decision.law.policy import Policy
 from discreet.errors import DisclosureError, PolicyError
 from discreet.server.deciding.terms import note_words
@@ -20,8 +20,6 @@ from discreet.server.ledger.chain import GIVEN, SEARCHED
 from discreet.server.ledger.database import Database
 from discreet.server.ledger.schema import Damaged, Dataset, Entry, Publication, canonical
 from discreet.server.showing.describe import Words
-
-Ints = NDArray[np.int64]
 
 
 class NotPublished(DisclosureError):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Bools
 from discreet.decision.law.case import Case
 from discreet.decision.law.findings import MOST_NAMED
 from discreet.decision.law.policy import Policy, key
@@ -22,8 +22,6 @@ from discreet.table.impossible import possible_with
 from discreet.table.notation import quoted
 from discreet.table.table import Table
 from discreet.table.words import spoken
-
-Bools = NDArray[np.bool_]
 
 NAME = "hidden categories"
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Bools, Ints
 from discreet.errors import DataError
-from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.projection.coordinates import Coordinates
-from discreet.intruder.bounds.projection.lanes import RELAX, Bools, Look, Program, Reals
+from discreet.intruder.bounds.projection.lanes import RELAX, Look, Program, Reals
 
 DEVICE = "DISCREET_DEVICE"
 MOST_LANES = 2048

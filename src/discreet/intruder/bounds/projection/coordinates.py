@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.opencells import Ints
+from discreet.arrays import Ints
 from discreet.release.release import Release
 from discreet.table.lattice import closure
 from discreet.table.table import Table

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.opencells import Ints
+from discreet.arrays import Bools, Ints
 from discreet.intruder.bounds.projection.coordinates import Coordinates
 
 Reals = NDArray[Any]
-Bools = NDArray[np.bool_]
 RELAX = 1.98
 WIDE = 8  # lanes in a vector
 

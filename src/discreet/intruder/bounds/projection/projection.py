@@ -16,10 +16,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import UNLIMITED, Clock
-from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.projection.arraylanes import ArrayLanes, accelerator, most_lanes
 from discreet.intruder.bounds.projection.coordinates import Coordinates, dot
 from discreet.intruder.bounds.projection.lanes import CoreLanes, Lanes, Program
@@ -31,7 +30,6 @@ from discreet.release.release import Release
 from discreet.spreading import in_threads
 from discreet.table.table import Table
 
-Reals = NDArray[np.float64]
 LANES = 16
 LEAST_CELLS = 4096  # of a table that is worth an accelerator
 FIRST_STEP = 5.0
@@ -50,7 +48,7 @@ class Projection:
         known: Ints,
         low: Ints,
         high: Ints,
-        start: Reals | None = None,
+        start: Floats | None = None,
         pace: float = FIRST_STEP,
         steps: int = CENTER_STEPS,
     ) -> None:
@@ -59,7 +57,7 @@ class Projection:
         self.low, self.high = np.ascontiguousarray(low), np.ascontiguousarray(high)
         self._device = accelerator() if low.size >= LEAST_CELLS else None
         start = (low + high) / 2 if start is None else start
-        self.center: Reals = c.composed(known / c.norms) + start - c.kept(start)
+        self.center: Floats = c.composed(known / c.norms) + start - c.kept(start)
         self._settle_center(steps)
 
     @classmethod
@@ -169,7 +167,7 @@ class Projection:
         if task.reached:
             task.force = None
 
-    def proven(self, program: Program, force: Reals) -> tuple[int, int]:
+    def proven(self, program: Program, force: Floats) -> tuple[int, int]:
         """A bound on the cost of every table that fits, as a fraction of whole numbers.
 
         A combination f of released sums has the same value f.x for all of them, so that

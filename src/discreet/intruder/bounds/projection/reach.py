@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import UNLIMITED, Clock
-from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.projection.projection import MOST_STEPS, Projection
 from discreet.intruder.bounds.projection.run import CLOSE
 from discreet.intruder.bounds.projection.tasks import Reals, Task

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.opencells import Ints
+from discreet.arrays import Floats, Ints
 from discreet.intruder.bounds.projection.lanes import Lanes
 
-Reals = NDArray[np.float64]
 EVERY = 25  # steps between two looks
 
 
@@ -30,7 +29,7 @@ class Pace:
         self.total += EVERY
         self.since += EVERY
 
-    def restart(self, lanes: Lanes, moved: Reals, turned: Reals, may: NDArray[np.bool_]) -> bool:
+    def restart(self, lanes: Lanes, moved: Floats, turned: Floats, may: NDArray[np.bool_]) -> bool:
         """Where the distance has fallen enough, or grows again, or it takes too long."""
         now, last = self.now, self.last
         again = (now <= 0.5 * last) | ((now <= 0.8 * last) & (now > self.before))

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import UNLIMITED, Clock
-from discreet.intruder.bounds.opencells import Ints
 from discreet.intruder.bounds.projection.lanes import WIDE
 from discreet.intruder.bounds.projection.restarts import EVERY, Pace
 from discreet.intruder.bounds.projection.tasks import Reached, Task
@@ -18,7 +17,6 @@ from discreet.intruder.bounds.projection.tasks import Reached, Task
 if TYPE_CHECKING:
     from discreet.intruder.bounds.projection.projection import Projection
 
-Reals = NDArray[np.float64]
 FITS = 1e-8  # how far outside the box a table may be that counts as one that fits
 CLOSE = 1e-6  # how near to a number counts as reaching it
 PATIENCE = 1_500  # steps before a group of cells is split
@@ -151,7 +149,7 @@ class Run:
         elif task.steps >= (self.steps if task.single else PATIENCE):
             self._split(lane, task)
 
-    def _force(self, lane: int) -> Reals:
+    def _force(self, lane: int) -> Floats:
         return np.asarray(self.lanes.forces(np.array([lane]))[0])
 
     def _short(self, lane: int, task: Task, proven: float) -> None:

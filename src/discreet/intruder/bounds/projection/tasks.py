@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.intruder.bounds.opencells import Ints
+from discreet.arrays import Ints
 from discreet.intruder.bounds.projection.lanes import Program
 from discreet.intruder.bounds.work import Work
 

@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError, InconsistentRelease
-from discreet.intruder.bounds.opencells import Ints
 from discreet.table.keys import Codes
 from discreet.table.lattice import bits
 

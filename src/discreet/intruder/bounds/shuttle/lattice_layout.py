@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
+
 LANES = 32
 MOST_ROWS = 2_200
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.bounds.shuttle.lattice_layout import LANES, Layout
 from discreet.look.result import Unpublished
@@ -25,7 +26,6 @@ CONTRADICTION = (
     "no table fits the release: its margins and what is known of single cells contradict "
     "each other."
 )
-Ints = NDArray[np.int64]
 
 
 class Shuttle(Unpublished):

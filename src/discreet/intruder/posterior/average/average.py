@@ -16,8 +16,9 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.average.clique_margins import LogPrior
@@ -45,7 +46,6 @@ from discreet.release.release import Release
 from discreet.table.cells import Cells, frame
 from discreet.table.formula import Formula
 
-Floats = NDArray[np.float64]
 Weights = Literal["proper", "paper"]
 WAYS = {"proper": evidence, "paper": predictive}
 ERROR = 0.005  # of the log of a marginal likelihood

@@ -23,13 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.models.space import neighbours
 from discreet.release.release import Release
 from discreet.table.graph import Graph
 from discreet.table.lattice import bits
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 LogPrior = Callable[[Graph], float]
 TRIES = 4  # edges between two draws
 MOST_SLIDES = 500  # the same

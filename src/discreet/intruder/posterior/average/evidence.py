@@ -14,8 +14,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.effort import Clock, Seconds
 from discreet.intruder.posterior.average.parameters import Target, log_predictive, log_release
 from discreet.intruder.posterior.chains.augment import containing
@@ -29,8 +30,6 @@ from discreet.release.release import Release
 from discreet.table.formula import Formula
 from discreet.table.graph import _merge, components
 from discreet.table.lattice import bits, maximal
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

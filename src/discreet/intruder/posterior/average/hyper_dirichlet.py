@@ -6,15 +6,14 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.release.doors import of_release
 from discreet.release.release import Release
 from discreet.table.formula import Formula, as_formula
 from discreet.table.table import Table
-
-Floats = NDArray[np.float64]
 
 
 @of_release

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.intruder.posterior.exact.blocks import Blocks
 from discreet.intruder.posterior.exact.decomposable import Matching
 from discreet.intruder.posterior.exact.fibre import Fibre
@@ -16,8 +16,6 @@ from discreet.intruder.posterior.result import Whole
 from discreet.intruder.posterior.sampled import Draws
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_TABLES = 200_000
 
 

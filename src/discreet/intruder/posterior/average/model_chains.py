@@ -16,6 +16,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.average.clique_margins import TRIES as EDGES
@@ -24,7 +25,7 @@ from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.chains.augment import shown
 from discreet.intruder.posterior.chains.augment_walk import Run, warn_of
 from discreet.intruder.posterior.chains.convergence import LEAST, R_HAT, Convergence, judge_in_time
-from discreet.intruder.posterior.result import MORE, Ints, chosen, counted, tallied
+from discreet.intruder.posterior.result import MORE, chosen, counted, tallied
 from discreet.look.progress import working
 from discreet.models.bayes import bipf, checked_hyper
 from discreet.models.space import neighbours
@@ -35,7 +36,6 @@ from discreet.table.graph import Graph
 from discreet.table.keys import unravel
 from discreet.table.lattice import bits
 
-Floats = NDArray[np.float64]
 TRIES = 4  # edges in a step
 CHAINS = 8
 FIRST = 100  # draws of a chain

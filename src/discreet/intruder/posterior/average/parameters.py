@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.effort import UNLIMITED, Clock, Effort, Seconds
 from discreet.errors import Stopped
 from discreet.intruder.posterior.chains.augment import containing, shown
@@ -35,7 +36,6 @@ from discreet.table.cells import Cells
 from discreet.table.formula import Formula
 from discreet.table.lattice import bits
 
-Floats = NDArray[np.float64]
 KEPT = 32_768
 PACE = 10_000_000  # numbers that a pilot takes
 AT_ONCE = 2_000_000  # between two looks at the clock

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import Clock, Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.average.average import Average, Weights, reweigh
@@ -22,7 +23,6 @@ from discreet.release.release import Release
 from discreet.table.cells import Cells, frame, labels
 from discreet.table.formula import Formula
 
-Ints = NDArray[np.int64]
 PRIORS = (0.1, 0.25, 0.5, 1.0, 2.0)
 
 

@@ -13,8 +13,9 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.posterior.exact.asked_counts import Watch
@@ -27,7 +28,6 @@ from discreet.release.release import Release
 from discreet.table.cells import Cells
 from discreet.table.formula import Formula, as_formula
 
-Floats = NDArray[np.float64]
 CHAINS = 256
 BURN = 200
 R_HAT, SETTLED = 1.05, 1.1

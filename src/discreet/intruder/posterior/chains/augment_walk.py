@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import ConvergenceWarning, DataError
 from discreet.intruder.posterior.below import Below
@@ -21,7 +22,7 @@ from discreet.intruder.posterior.chains.augment import containing, shown
 from discreet.intruder.posterior.chains.convergence import LEAST, Convergence, judge_in_time
 from discreet.intruder.posterior.chains.walker import Walker, walkers
 from discreet.intruder.posterior.result import MORE, NO_CELL, Posterior, chosen, counted, tallied
-from discreet.intruder.posterior.weights import CellWeights, Floats, Ints
+from discreet.intruder.posterior.weights import CellWeights
 from discreet.intruder.tables.split import open_cells, separate, split
 from discreet.look.progress import working
 from discreet.models.bayes import bipf, checked_hyper, margins_of

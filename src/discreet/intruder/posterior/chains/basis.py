@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.errors import DataError, SolverError
 from discreet.intruder.posterior.chains.markov_bases import DEGREES, MOST_CELLS, minimal_basis
 from discreet.intruder.tables.count import count
@@ -38,7 +38,6 @@ from discreet.table.graph import components, is_decomposable
 from discreet.table.lattice import bits, maximal
 from discreet.table.table import Table
 
-Ints = NDArray[np.int64]
 PROGRAMS = ("4ti2-markov", "markov")
 KNOWN = 10  # times the usual work, where the largest move that is needed is known
 USUAL = 4  # people in a move, where the degree is not known

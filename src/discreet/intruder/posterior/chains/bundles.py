@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.intruder.posterior.chains.walker import EXCLUDED, Walker
-from discreet.intruder.posterior.weights import Floats, Ints
 
 if TYPE_CHECKING:
     from discreet._kernels.bundles import Lane, Paths, Ratios

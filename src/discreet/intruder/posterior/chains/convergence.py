@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.effort import UNLIMITED, Clock
 from discreet.errors import Stopped
 from discreet.look.result import Result
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 BATCHES = 25  # of each chain
 R_HAT = 1.01
 FEW_COUNTS = 1 << 17  # that are judged after the time is up

@@ -15,10 +15,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Ints
 from discreet.effort import Effort
 from discreet.errors import DataError
 
-Ints = NDArray[np.int64]
 MOST_CELLS = 64
 FIRST_ROOM = 1 << 12
 MOST_STEPS = 1_000_000_000  # of the search for moves; a basis that is known takes fewer

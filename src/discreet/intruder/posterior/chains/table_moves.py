@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import UNLIMITED, Clock
 from discreet.intruder.tables.net import PRIME, Search
 from discreet.intruder.tables.proposal import BROAD, EVEN, _moments, _regressions
-from discreet.intruder.tables.split import Ints, System
+from discreet.intruder.tables.split import System
 from discreet.intruder.witness.walk import unreleased
 from discreet.release.release import Release
 from discreet.table.keys import Codes, keys, lookup
@@ -23,7 +24,6 @@ from discreet.table.lattice import bits
 if TYPE_CHECKING:
     from discreet._kernels.chains import Edges, Fills
 
-Floats = NDArray[np.float64]
 MOST_MOVES = 20_000
 MOST_ENTRIES = 1 << 25
 MOST_GAINS = 1 << 22

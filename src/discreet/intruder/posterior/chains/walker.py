@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import UNLIMITED, Clock
 from discreet.errors import DataError, InconsistentRelease, SolverError
 from discreet.intruder.posterior.chains.basis import markov_basis
@@ -22,8 +23,8 @@ from discreet.intruder.posterior.chains.table_moves import (
     kept,
 )
 from discreet.intruder.posterior.exact.decomposable import draw_tables
-from discreet.intruder.posterior.weights import CellWeights, Floats
-from discreet.intruder.tables.split import NOTHING_FITS, Ints, Split, System
+from discreet.intruder.posterior.weights import CellWeights
+from discreet.intruder.tables.split import NOTHING_FITS, Split, System
 from discreet.look.words import plural
 from discreet.release.release import Release
 from discreet.table.keys import Codes

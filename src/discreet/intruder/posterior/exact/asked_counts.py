@@ -7,15 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.intruder.posterior.below import Below
 from discreet.intruder.posterior.exact.blocks import Blocks
 from discreet.intruder.posterior.result import held
 from discreet.table.cells import Cells
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

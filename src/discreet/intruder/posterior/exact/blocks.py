@@ -12,19 +12,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import UNLIMITED, Clock
 from discreet.errors import DataError, SolverError
 from discreet.intruder.posterior.result import fits
 from discreet.intruder.tables.enumerate import listed
-from discreet.intruder.tables.split import Ints, open_cells, separate, split
+from discreet.intruder.tables.split import open_cells, separate, split
 from discreet.look.progress import working
 from discreet.release.release import Release
 from discreet.table.keys import Codes, keys
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
 MOST_NUMBERS = 300_000
 MOST_LOOKED = 2_000_000_000  # numbers, to list the tables of a block
 

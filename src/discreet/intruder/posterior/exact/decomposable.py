@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.bounds.reduce import reduce_sets
@@ -36,8 +37,6 @@ from discreet.table.cells import Cells
 from discreet.table.keys import keys, unravel
 from discreet.table.table import Table
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MODEL = "decomposable model of the release"
 BATCH = 1 << 22  # counts held at once
 AT_ONCE = 1 << 24  # people matched between two looks at the clock

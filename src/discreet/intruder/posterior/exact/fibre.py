@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import Clock, Effort, Seconds
 from discreet.errors import DataError
 from discreet.intruder.bounds.opencells import OpenCells
@@ -22,8 +23,8 @@ from discreet.intruder.posterior.exact.listing import listed
 from discreet.intruder.posterior.exact.pieces import Tied
 from discreet.intruder.posterior.exact.transfer import MOST_ENTRIES, Transfer
 from discreet.intruder.posterior.result import Posterior, chosen, fits, held
-from discreet.intruder.posterior.weights import CellWeights, Floats
-from discreet.intruder.tables.split import Ints, Split, System, _system, open_cells, split
+from discreet.intruder.posterior.weights import CellWeights
+from discreet.intruder.tables.split import Split, System, _system, open_cells, split
 from discreet.look.progress import working
 from discreet.release.release import Release
 from discreet.table.cells import Cells

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.data.codebook import Variable
 from discreet.effort import UNLIMITED, Clock, Effort
 from discreet.errors import DataError
@@ -26,8 +26,6 @@ from discreet.table.table import Table
 if TYPE_CHECKING:
     from discreet._kernels.matching import Tree
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Names = tuple[str, ...]
 MOST_OPEN = 1 << 22
 MOST_ITEMS = 1 << 31

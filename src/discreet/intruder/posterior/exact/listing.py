@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import Clock, Effort
 from discreet.errors import DataError, InconsistentRelease
 from discreet.intruder.tables.enumerate import Walk, tables_on, weigh
 from discreet.intruder.tables.net import Search
-from discreet.intruder.tables.split import NOTHING_FITS, Ints, System
+from discreet.intruder.tables.split import NOTHING_FITS, System
 
-Floats = NDArray[np.float64]
 BATCH = 100_000
 MOST_LOOKED = 5_000_000_000  # numbers, to find the tables
 MOST_SUMMED = 100_000_000  # counts, of all tables together

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import Clock, Effort
 from discreet.intruder.posterior.exact.listing import listed
 from discreet.intruder.posterior.exact.transfer import MOST_ENTRIES, Transfer
 from discreet.intruder.posterior.result import held
-from discreet.intruder.tables.split import Ints, System
+from discreet.intruder.tables.split import System
 from discreet.table.keys import Codes
 
-Floats = NDArray[np.float64]
 Params = NDArray[np.generic]
 Weigh = Callable[[Params, int, int], Floats]
 

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.effort import UNLIMITED, Clock
-from discreet.intruder.tables.split import Ints, System
+from discreet.intruder.tables.split import System
 
-Floats = NDArray[np.float64]
 MOST_ENTRIES = 20_000_000
 MOST_STARTS = 12
 SUMMING = "summing over tables"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.records import Records, numbers, texts
 from discreet.risk.linkage.harm.costs import OUTCOMES, Costs
@@ -25,8 +26,6 @@ from discreet.risk.linkage.inference import (
     record_beliefs,
 )
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Groups = Mapping[str, NDArray[np.object_]]
 
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.belief.effective import error_of_mean
@@ -32,7 +32,6 @@ from discreet.risk.linkage.harm.partial import (
 )
 from discreet.table.cells import frame
 
-Floats = NDArray[np.float64]
 PANELS = 200
 ROUGH = 1e-3  # of what is found: a larger error of quadrature is no answer
 STEPS = np.arange(-8.0, 9.0)

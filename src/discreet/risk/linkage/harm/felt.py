@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.look.result import Result
 from discreet.look.words import plural
 from discreet.risk.linkage.harm.costs import OUTCOMES, SAID, Costs
 from discreet.risk.linkage.harm.told import ToldCategory, ToldNumber
 from discreet.table.cells import frame
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.look.result import Shown
 
-Floats = NDArray[np.float64]
 AROUND = (("low", "high"), ("within",), ("share",))
 TAKES: dict[str, tuple[str, ...]] = {
     "excess": (),

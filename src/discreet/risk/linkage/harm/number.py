@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.errors import DataError
 from discreet.intruder.linkage.links import Links
 from discreet.intruder.linkage.records import Records, numbers
@@ -30,8 +31,6 @@ from discreet.risk.linkage.identification import Identification
 from discreet.risk.linkage.inference import mixed
 from discreet.risk.linkage.regression import Regression, regression
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 PAIRS = 1_000_000  # of respondents and records, at a time
 MOST_POOLED = 100_000_000  # of respondents and values that are nobody's: beyond, condensed
 MOST_SPREAD = 10_000_000  # the same, where each value has a spread

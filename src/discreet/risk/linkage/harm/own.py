@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.data.settings import Keys, number
 from discreet.errors import DataError
 from discreet.intruder.linkage.records import Records, numbers, texts
 from discreet.look.result import Shown
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

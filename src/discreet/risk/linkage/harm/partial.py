@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DataError
 from discreet.intruder.belief.atoms import numeric
 from discreet.intruder.belief.belief import Belief, Kind
 from discreet.intruder.predictive.families import AnyFamily, Gamma, LogNormal, Pareto
 from discreet.look.result import Shown
 
-Floats = NDArray[np.float64]
 Moments = tuple[Floats, Floats, Floats]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(2)
 

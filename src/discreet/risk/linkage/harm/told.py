@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Ints
 from discreet.risk.linkage.inference import Logistic
 from discreet.risk.linkage.regression import Regression
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST = 12  # categories whose probabilities are all listed
 
 
