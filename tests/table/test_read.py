@@ -131,7 +131,7 @@ def test_a_row_that_stands_twice_is_not_summed_over(tmp_path):
         ("A,n\nx,\n", "n", "row 1 of 'x.csv' has the count None in 'n', which is missing"),
         ("A,n\nx,1e30\n", "n", "has the count '1e30' in 'n', which is too large"),
         ("A,n\nx,many\n", "n", "has the count 'many' in 'n', which is not a number"),
-        ("A,n\nx,1\n", "N", "'x.csv' has no column 'N'; it has A, n"),
+        ("A,n\nx,1\n", "N", "'x.csv' has no column 'N'; did you mean 'n'?"),
         ("n\n1\n", "n", "there is no column of 'x.csv' to classify by"),
     ],
 )

@@ -9,7 +9,8 @@ from discreet.server.ledger.schema import Base
 
 def run() -> None:
     connection = context.config.attributes["connection"]
-    context.configure(connection=connection, target_metadata=Base.metadata)
+    # one transaction for all, of SQLite too: the schema is read behind the lock, not before it
+    context.configure(connection=connection, target_metadata=Base.metadata, transactional_ddl=True)
     with context.begin_transaction():
         context.run_migrations()
 
