@@ -614,7 +614,7 @@ def test_migrating_at_once_is_done_once(new_url):
     url = new_url()
     again = "import sys; from discreet.server.ledger.database import migrate; migrate(sys.argv[1])"
     started = [subprocess.Popen([sys.executable, "-c", again, url]) for _ in range(3)]
-    assert [one.wait(60) for one in started] == [0, 0, 0]
+    assert [one.wait(600) for one in started] == [0, 0, 0]
     open_database(url).close()
 
 
