@@ -210,6 +210,7 @@ def test_a_client_that_hangs_up_is_noticed(run):
             return next(self.messages)
 
     run(leaving(Asked())())
+    assert next(Asked.messages, None) is None  # it waited for the last of them
 
 
 def test_visitors_take_turns(run):
